@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 import weft as tf
-from weft.framework.graph import default_graphs
-from weft.platform.collections import no_collections
+from weft.framework.graphs.graph import default_graphs
+from weft.platform.imports.collections import no_collections
 
 # Hundreds of tests start processes, each of which imports weft: 1.5 s of CPU time with compiled modules at hand, 2.8 s without
 # (two cores, 2026-11-23).

@@ -32,7 +32,7 @@ import weft
 during.clear()
 weft.no_op()
 by_weft = len(during)
-from weft.platform import jax_modules
+from weft.platform.imports import jax_modules
 jax_modules.load()
 print(gc.isenabled(), by_weft, during[by_weft:].count("start"))
 """
@@ -55,7 +55,7 @@ print([name for name in {NOT_LOADED!r} if name in sys.modules])
 ENGINE = """
 import sys
 import weft
-import weft.errors, weft.cli.launch, weft.platform.free_ports
+import weft.errors, weft.cli.launch, weft.platform.hosts.free_ports
 print([name for name in ("jax", "numpy", "grpc", "tensorboard", "google.protobuf", "weft.namespace") if name in sys.modules])
 """
 ALL_LOADED = "import sys; sys.stdout.write(str('weft.autodiff.control_flow_gradients' in sys.modules))"

@@ -17,7 +17,7 @@ import pytest
 
 import weft
 import weft.ops
-from weft.framework import op_registry
+from weft.framework.registry import op_registry
 
 for _module in pkgutil.walk_packages(weft.ops.__path__, "weft.ops."):
     importlib.import_module(_module.name)
@@ -29,13 +29,16 @@ NAMES = {definition.name for definition in op_registry.registered()}
 NAMING = ("type", "name", "op")
 
 EXCEPTIONS = {
-    ("framework/later_attrs.py", "AssignVariableOp, CTCGreedyDecoder, ConcatOffset, Dequantize, ImageProjectiveTransformV2, "
-     "InitializeTableFromTextFileV2, MergeV2Checkpoints, QuantizeAndDequantizeV2, QuantizeAndDequantizeV3, QuantizeV2, "
+    ("framework/registry/later_attrs.py", "AssignVariableOp, CTCGreedyDecoder, ConcatOffset, Dequantize, "
+     "ImageProjectiveTransformV2, InitializeTableFromTextFileV2, MergeV2Checkpoints, QuantizeAndDequantizeV2, "
+     "QuantizeAndDequantizeV3, QuantizeV2, "
      "ScatterNdNonAliasingAdd, ShuffleAndRepeatDataset, ShuffleDatasetV2, TensorListGetItem, "
      "TensorListSetItem, TopKV2, TridiagonalSolve, VarHandleOp"): "TensorFlow 1.15 says which attributes its ops have",
-    ("framework/subgraph.py", "CheckNumerics, Identity"): "TensorFlow says what graph_util.remove_training_nodes removes",
-    ("framework/subgraph.py", "DynamicStitch, ParallelDynamicStitch"): "TensorFlow says what graph_util.must_run_on_cpu is of",
-    ("framework/subgraph.py", "Cast"): "TensorFlow says what graph_util.must_run_on_cpu is of",
+    ("framework/importing/subgraph.py", "CheckNumerics, Identity"):
+        "TensorFlow says what graph_util.remove_training_nodes removes",
+    ("framework/importing/subgraph.py", "DynamicStitch, ParallelDynamicStitch"):
+        "TensorFlow says what graph_util.must_run_on_cpu is of",
+    ("framework/importing/subgraph.py", "Cast"): "TensorFlow says what graph_util.must_run_on_cpu is of",
     ("training/device_setter.py", "BoostedTreesEnsembleResourceHandleOp, BoostedTreesQuantileStreamResourceHandleOp, "
      "MutableDenseHashTableV2, MutableHashTableOfTensorsV2, MutableHashTableV2, "
      "ResourceConditionalAccumulator, VarHandleOp, Variable, VariableV2"): "TensorFlow's STANDARD_PS_OPS; programs may read it",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from weft.platform import wait_notice, wait_watch
+from weft.platform.waits import wait_notice, wait_watch
 
 
 def told_soon(monkeypatch: pytest.MonkeyPatch, handler: ToldWaits) -> Iterator[ToldWaits]:

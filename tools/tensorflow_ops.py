@@ -127,7 +127,7 @@ def registered() -> set[str]:
     ops = importlib.import_module("weft.ops")
     for module in pkgutil.walk_packages(ops.__path__, "weft.ops."):
         importlib.import_module(module.name)
-    return {definition.name for definition in importlib.import_module("weft.framework.op_registry").registered()}
+    return {definition.name for definition in importlib.import_module("weft.framework.registry.op_registry").registered()}
 
 
 def reason(name: str) -> str:

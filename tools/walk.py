@@ -29,7 +29,7 @@ import weft as tf
 from weft.distributed.server.local_cluster import free_addresses
 
 _ROOT: Final = str(Path(tf.__file__).parent) + "/"
-_WAITING: Final = ("channel/waiting/", "platform/interrupts.py", "protocol/reader_")
+_WAITING: Final = ("channel/waiting/", "platform/process/interrupts.py", "protocol/reader_")
 _WARM_STEPS: Final = 120  # more than a stage of little work runs on the host before its code is made
 _CODE_S: Final = 60.0  # that long the code may take
 _AGAIN_STEPS: Final = 5  # before each step that is counted: a pause has let the connections' own threads take the turn

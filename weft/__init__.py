@@ -13,7 +13,7 @@ from weft import errors as errors
 from weft.api import import_paths as _import_paths
 from weft.api import missing_names as _missing_names
 from weft.api import on_demand as _on_demand
-from weft.platform import last_at_exit as _last_at_exit
+from weft.platform.process import last_at_exit as _last_at_exit
 
 _VERSIONS = ("__version__", "__git_version__", "__compiler_version__")
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from reliability.chaos import history, programs, verdict
 from reliability.chaos.programs import SERVERS, WORKERS, Job
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 KINDS: Final = ("kill worker", "kill ps", "stop worker", "stop ps", "cut worker", "cut ps")
 HANG_S: Final = 90.0

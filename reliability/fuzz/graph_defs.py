@@ -13,7 +13,7 @@ from reliability.fuzz.byte_mutation import mutate
 from reliability.fuzz.message_mutation import MessageMutation
 from weft.distributed.master.served_sessions import ServedSession
 from weft.errors import InternalError, OpError, UnknownError
-from weft.framework.received_graph import ReceivedGraph
+from weft.framework.importing.received_graph import ReceivedGraph
 from weft.protocol.graph_size import GraphSize
 from weft.protocol.limits import ServerLimits
 from weft.protocol.session_lease import SessionLease

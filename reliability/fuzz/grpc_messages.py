@@ -12,7 +12,7 @@ import weft as tf
 from reliability.fuzz.byte_mutation import mutate
 from reliability.fuzz.message_mutation import MessageMutation
 from weft.distributed.rpc.master.methods import METHODS, SERVICE
-from weft.framework.tensor_util import make_tensor_proto
+from weft.framework.types.tensor_util import make_tensor_proto
 from weft.proto import master_pb2
 
 _DEADLINE_S: Final = 10.0

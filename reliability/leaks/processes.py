@@ -22,7 +22,7 @@ from typing import Any
 import weft as tf
 from reliability.leaks import footprint
 from reliability.leaks.footprint import Footprint
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 ANSWER_S = 60.0
 

@@ -16,7 +16,7 @@ from weft.estimators.canned.optimizers import get_optimizer_instance
 from weft.estimators.input_function import parse_input_fn_result
 from weft.estimators.model_function import verify_model_fn_args
 from weft.framework.attribute_tracking import no_automatic_dependency_tracking
-from weft.framework.device_spec import canonical_name
+from weft.framework.devices.device_spec import canonical_name
 from weft.models.functional.call_choices import smart_cond
 from weft.ops.data_flow.barrier import Barrier
 from weft.training.saved_model.freezing import freeze_graph

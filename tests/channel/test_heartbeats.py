@@ -18,7 +18,7 @@ from weft.channel.connection import Connection
 from weft.channel.heartbeats import Heartbeats, Watch, _Beating, _tell, heartbeats
 from weft.channel.transport.peer_evidence import process_evidence
 from weft.channel.transport.unix import UnixTransport
-from weft.platform import wait_notice
+from weft.platform.waits import wait_notice
 from weft.protocol.heartbeat import Evidence
 from weft.protocol.messages import Push
 from weft.testing.channel_conformance import PATIENCE_S, Endpoint

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from weft.channel.reachability import why_unreachable
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 
 def _why(host: str, port: int) -> str:

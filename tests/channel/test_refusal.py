@@ -12,7 +12,7 @@ from weft.channel.listener import Listener
 from weft.channel.refusal import is_cut_in_the_making, is_refusal, refusal_of
 from weft.distributed.worker.worker_service import WorkerStub
 from weft.errors import UnavailableError
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 from weft.protocol.messages import PROTOCOL_VERSION, Hello
 
 TASK = "/job:a/replica:0/task:0"

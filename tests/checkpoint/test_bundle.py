@@ -19,7 +19,7 @@ from weft.checkpoint.bundle_index import BundleIndex, write_index
 from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.bundle_writer import BundleWriter
 from weft.checkpoint.tensor_slice import TensorSlice, slice_key
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 
 
 @pytest.fixture

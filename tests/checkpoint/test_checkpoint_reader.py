@@ -8,7 +8,7 @@ import pytest
 from weft import errors
 from weft.checkpoint.bundle_writer import BundleWriter
 from weft.checkpoint.checkpoint_reader import CheckpointReader, NewCheckpointReader
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.bundle_writer import BundleWriter
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.checkpoint.checkpoint_state import get_checkpoint_state, latest_checkpoint, update_checkpoint_state
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 
 pytestmark = pytest.mark.oracle
 

@@ -84,7 +84,7 @@ def launch(tmp_path):
     return run
 
 
-TELL = "from weft.platform.launcher_link import TaskNews, tell_launcher\n"
+TELL = "from weft.platform.process.launcher_link import TaskNews, tell_launcher\n"
 
 
 def test_a_task_that_only_serves_there_is_stopped_and_its_last_words_are_heard(program, launch):

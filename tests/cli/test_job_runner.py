@@ -10,7 +10,7 @@ from weft.cli.cluster_job import ClusterJob
 from weft.cli.display import PlainDisplay
 from weft.cli.job_runner import JobRunner
 from weft.jobs.description import JobDescription, Role
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 FOREVER = "signal.pause()"
 
@@ -108,7 +108,9 @@ def test_tasks_have_no_input_and_their_own_environment(program, run):
     assert output == ["""worker:0 | '' 1 {"cluster":"""]
 
 
-SERVES = "from weft.platform.launcher_link import TaskNews, tell_launcher\ntell_launcher(TaskNews(serves=True))\n" + FOREVER
+SERVES = (
+    "from weft.platform.process.launcher_link import TaskNews, tell_launcher\ntell_launcher(TaskNews(serves=True))\n" + FOREVER
+)
 
 
 def test_a_job_with_one_client_ends_with_it_when_the_others_only_serve(program, run):
@@ -127,7 +129,7 @@ def test_a_job_ends_with_the_task_that_the_user_named(program, run):
 
 
 def test_a_process_that_a_task_starts_is_not_taken_for_the_task(program, run):
-    told = "from weft.platform.launcher_link import has_launcher; print(has_launcher())"
+    told = "from weft.platform.process.launcher_link import has_launcher; print(has_launcher())"
     worker = f"subprocess.run([sys.executable, '-c', {told!r}], check=True)\n{told}"
     exit_code, output, _ = run(program(worker=worker), worker=1)
     assert exit_code == 0

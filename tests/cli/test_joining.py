@@ -12,7 +12,7 @@ import weft as tf
 from weft.cli.command_line import main
 from weft.cli.joining import joined_place
 from weft.jobs.description import JobError
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 
 @pytest.fixture

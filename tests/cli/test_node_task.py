@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from weft.cli.node_task import NodeTask
-from weft.platform.launcher_link import TaskNews
+from weft.platform.process.launcher_link import TaskNews
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_lines_and_the_end_come_back_in_order(task, tmp_path):
 
 
 def test_a_task_that_serves_only_tells(task, tmp_path):
-    told = "from weft.platform.launcher_link import TaskNews, tell_launcher; tell_launcher(TaskNews(serves=True))"
+    told = "from weft.platform.process.launcher_link import TaskNews, tell_launcher; tell_launcher(TaskNews(serves=True))"
     program = f"{told}; import signal; signal.pause()"
     task.start([sys.executable, "-c", program], {"PYTHONPATH": os.pathsep.join(sys.path)}, str(tmp_path))
     assert task.news(100).told == (TaskNews(serves=True),)

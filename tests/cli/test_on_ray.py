@@ -34,7 +34,7 @@ class FullCluster:
 def run(monkeypatch):
     """Run a job on a cluster; returns the exit code and the launcher's words."""
     now_s = [0.0]
-    monkeypatch.setattr("weft.platform.wait_notice.time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    monkeypatch.setattr("weft.platform.waits.wait_notice.time", SimpleNamespace(monotonic=lambda: now_s[0]))
 
     def run(*waits):
         cluster = FullCluster(*((lambda s=each: now_s.__setitem__(0, s)) if not callable(each) else each for each in waits))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weft.cli.progress import JobProgress, duration
-from weft.platform.launcher_link import TaskNews
+from weft.platform.process.launcher_link import TaskNews
 
 
 def test_nothing_is_told_before_the_first_step() -> None:

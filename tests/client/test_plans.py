@@ -11,7 +11,7 @@ import weft as tf
 from tests.client.conftest import OpenSession
 from weft.client import plans
 from weft.client.plans import Plans
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 
 Pair = collections.namedtuple("Pair", "x y")
 

@@ -13,7 +13,7 @@ import pytest
 
 import weft as tf
 from tests.client.conftest import PATIENCE_S, Gate, OpenSession
-from weft.framework.default_stack import default_sessions
+from weft.framework.context.default_stack import default_sessions
 
 CLOSED = r"Attempted to use a closed Session\."
 

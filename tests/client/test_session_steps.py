@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from weft.client.session_steps import SessionSteps
-from weft.platform.deadline import left_s
+from weft.platform.waits.deadline import left_s
 
 
 class Asked:

@@ -17,7 +17,7 @@ from weft.distributed.client.remote_session import RemoteSession
 from weft.distributed.client.remote_step import RemoteStep
 from weft.distributed.server.server import Server
 from weft.errors import AbortedError, UnavailableError
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 
 class CutCluster:

@@ -14,7 +14,7 @@ import pytest
 from tools.site import reference
 from tools.site.docstring import markdown, summary
 from tools.site.signature import signature_of
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 
 ROOT = Path(__file__).parents[2]
 _NAMES = (ROOT / "tests" / "public_api.txt").read_text("utf-8").split()

@@ -14,7 +14,7 @@ from tensorboard.compat.proto import event_pb2, meta_graph_pb2
 
 import weft as tf
 from weft.events import event_file
-from weft.platform.gfile import GFile
+from weft.platform.files.gfile import GFile
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import weft as tf
-from weft.framework.type_spec import ShapedTypeSpec, type_spec_from_value
+from weft.framework.types.type_spec import ShapedTypeSpec, type_spec_from_value
 
 
 @pytest.mark.parametrize(

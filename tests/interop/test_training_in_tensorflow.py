@@ -15,7 +15,7 @@ import pytest
 import weft as tf
 from tests.interop.exported_programs import export, train_again
 from tests.interop.training_programs import PROGRAMS
-from weft.framework import op_registry
+from weft.framework.registry import op_registry
 
 ROOT = Path(__file__).parents[2]
 

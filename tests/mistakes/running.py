@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import weft as tf
-from weft.platform import short_traceback
+from weft.platform.tracebacks import short_traceback
 
 _FILE = "mistake.py"
 

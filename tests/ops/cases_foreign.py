@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework import dtypes, op_registry
+from weft.framework.registry import op_registry
+from weft.framework.types import dtypes
 from weft.testing.op_checks import Case
 
 _RANDOM = np.random.default_rng(3)

@@ -7,7 +7,7 @@ import colorsys
 
 import numpy as np
 
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 from weft.testing.op_checks import Case
 
 _RANDOM = np.random.RandomState(0)

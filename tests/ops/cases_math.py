@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 from weft.testing.op_checks import Case
 
 A = np.array([[0.5, -1.25, 2.0], [-0.75, 1.5, -3.0]], np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 from weft.testing.op_checks import Case
 
 OUTER, INNER = np.array([0, 2, 3, 5], np.int64), np.array([0, 1, 3, 3, 4, 6], np.int64)

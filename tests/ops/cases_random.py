@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 from weft.testing.op_checks import Case
 
 SEED = np.array([12, 99], np.int64)

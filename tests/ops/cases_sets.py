@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 from weft.testing.op_checks import Case
 
 X = np.array([[-1.2, 0.31, 0.02], [0.77, 1.6, -0.4]], np.float32)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.tensor_shape import TensorShape
-from weft.framework.tensor_util import make_tensor_proto
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
+from weft.framework.types.tensor_util import make_tensor_proto
 from weft.testing.op_checks import Case
 
 INDICES = np.array([[0, 1], [2, 0], [2, 2]])

@@ -7,8 +7,8 @@ import gzip
 import numpy as np
 from tensorboard.compat.proto import tensor_pb2
 
-from weft.framework import dtypes
-from weft.framework.tensor_util import make_tensor_proto
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_util import make_tensor_proto
 from weft.proto import example_pb2
 from weft.testing.op_checks import Case
 

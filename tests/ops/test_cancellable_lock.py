@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from weft.errors import CancelledError
-from weft.framework.op_context import OpContext
+from weft.framework.building.op_context import OpContext
 from weft.ops.cancellable_lock import CancellableLock
 from weft.runtime.cancellation import Cancellation
 

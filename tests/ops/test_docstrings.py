@@ -14,8 +14,8 @@ import re
 from typing import Final
 
 import weft.ops
-from weft.framework import op_registry
-from weft.framework.op_def import OpDef
+from weft.framework.op_types.op_def import OpDef
+from weft.framework.registry import op_registry
 
 for _module in pkgutil.walk_packages(weft.ops.__path__, "weft.ops."):
     importlib.import_module(_module.name)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework.op_registry import lookup
+from weft.framework.registry.op_registry import lookup
 
 
 def run(fetches: Any) -> Any:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import weft.ops
-from weft.framework import op_registry
-from weft.framework.op_def import OpDef
+from weft.framework.op_types.op_def import OpDef
+from weft.framework.registry import op_registry
 from weft.testing import op_checks
 from weft.testing.op_checks import Case
 

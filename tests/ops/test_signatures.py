@@ -10,9 +10,10 @@ from tensorboard.compat.proto import attr_value_pb2, op_def_pb2
 from tests import tensorflows
 from tests.differential.ops import oracle
 from tests.ops.test_registry import OWN_OPS
-from weft.framework import dtypes, op_registry
-from weft.framework.later_attrs import LATER_ATTRS
-from weft.framework.op_def import REQUIRED, AttrDef, OpDef
+from weft.framework.op_types.op_def import REQUIRED, AttrDef, OpDef
+from weft.framework.registry import op_registry
+from weft.framework.registry.later_attrs import LATER_ATTRS
+from weft.framework.types import dtypes
 
 pytestmark = [pytest.mark.oracle, pytest.mark.timeout(300)]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import weft as tf
-from weft.framework.operation import Operation
+from weft.framework.nodes.operation import Operation
 from weft.passes.bodies import loop_constants
 
 

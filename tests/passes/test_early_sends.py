@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import weft as tf
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.passes.early_sends import MAX_PIECES
 from weft.passes.stage import Staging
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weft as tf
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.passes.narrow import Narrowed, narrow
 from weft.passes.prune import prune
 

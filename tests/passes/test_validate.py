@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from weft.errors import InternalError
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.passes.partition import Edge, Partition, partition
 from weft.passes.stage import Kind, Staging
 from weft.passes.validate import validate_partition, validate_partitions, validate_staging

@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Final
 
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 ROOT: Final = Path(__file__).parents[2]
 _TOKEN: Final = "of-the-administrator"

@@ -9,7 +9,7 @@ import pytest
 from tests.schedulers.kinds import EXAMPLES, KINDS
 from tests.schedulers.slurm_cluster import NODES, SlurmCluster, what_is_missing
 from weft.credentials.cluster_token import new_token
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 pytestmark = [pytest.mark.scheduler, pytest.mark.timeout(400)]
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.schedulers.kinds import EXAMPLES, KINDS
 from tests.schedulers.launched import ROOT, fails_with_its_words, launching, trains_to_its_end
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 pytestmark = [pytest.mark.scheduler, pytest.mark.timeout(400)]
 

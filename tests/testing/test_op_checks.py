@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft.framework import op_registry
+from weft.framework.registry import op_registry
 from weft.ops.declaration import op, same_as_input
 from weft.testing import op_checks
 from weft.testing.op_checks import Case

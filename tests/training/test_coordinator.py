@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 import weft as tf
-from weft.platform import wait_notice
+from weft.platform.waits import wait_notice
 from weft.training import coordinator, stop_wait
 from weft.training.coordinator import SessionThread
 

@@ -14,7 +14,7 @@ import pytest
 from tensorboard.compat.proto import event_pb2
 
 import weft as tf
-from weft.platform import wait_notice
+from weft.platform.waits import wait_notice
 from weft.training.hooks import hook_timer
 
 

@@ -14,7 +14,7 @@ from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.local_cluster import free_addresses
 from weft.ops.data_flow import replica_board
 from weft.ops.data_flow.replica_board import ReplicaBoard
-from weft.platform import wait_notice
+from weft.platform.waits import wait_notice
 from weft.protocol import job_watch
 from weft.training.sessions import lasting_clients
 from weft.training.sessions.presence import presence_of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.platform.launcher_link import VARIABLE, TaskNews, descriptor_text
+from weft.platform.process.launcher_link import VARIABLE, TaskNews, descriptor_text
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import ast
 import inspect
 from typing import Any
 
-from weft.framework.dtypes import DType
+from weft.framework.types.dtypes import DType
 
 _Kind = inspect.Parameter
 

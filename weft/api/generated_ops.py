@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.api import raw_ops
-from weft.framework.aliases import Nest
-from weft.framework.op_registry import lookup, registered
+from weft.framework.building.aliases import Nest
+from weft.framework.registry.op_registry import lookup, registered
 from weft.ops.declaration import signature_of
 
 

@@ -21,8 +21,8 @@ from typing import Final
 
 import weft.api
 from weft.api import contrib_paths, core_paths, library_paths, missing_names, on_demand, python_paths
-from weft.platform.collections import no_collections
-from weft.platform.import_cost import import_cost
+from weft.platform.imports.collections import no_collections
+from weft.platform.imports.import_cost import import_cost
 
 _DOORS: Final = on_demand.INNER.union(module.name for module in pkgutil.iter_modules(weft.api.__path__))
 

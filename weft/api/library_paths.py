@@ -30,10 +30,11 @@ NAMES: Final = {
     ),
     "pywrap_tensorflow": (
         "train.NewCheckpointReader weft.events.events_writer:EventsWriter "
-        "weft.framework.constant_value:evaluated_constant=TF_TryEvaluateConstant_wrapper"
+        "weft.framework.nodes.constant_value:evaluated_constant=TF_TryEvaluateConstant_wrapper"
     ),
     "keras.utils.tf_utils": (
-        "weft.framework.reachable:get_reachable_from_inputs weft.ops.variables.tensor_kinds:register_symbolic_tensor_type "
+        "weft.framework.building.reachable:get_reachable_from_inputs "
+        "weft.ops.variables.tensor_kinds:register_symbolic_tensor_type "
         "weft.models.functional.call_choices:smart_cond"
     ),
     "keras.saving.hdf5_format": "keras.models.load_model=load_model_from_hdf5 keras.models.save_model=save_model_to_hdf5",
@@ -52,7 +53,9 @@ NAMES: Final = {
         "weft.ops.summary.own_summaries:clean_tag weft.ops.summary.own_summaries:collect "
         "weft.ops.summary.own_summaries:summary_scope"
     ),
-    "framework.op_def_registry": ("weft.framework.op_protos:get_registered_ops weft.framework.op_protos:register_op_list"),
+    "framework.op_def_registry": (
+        "weft.framework.registry.op_protos:get_registered_ops weft.framework.registry.op_protos:register_op_list"
+    ),
     "training.tracking.base": (
         "weft.framework.attribute_tracking:no_automatic_dependency_tracking "
         "weft.framework.attribute_tracking:no_automatic_dependency_tracking_scope "
@@ -65,13 +68,14 @@ NAMES: Final = {
     "training.tracking.python_state": "weft.training.tracking.python_state:PythonState",
     "training.tracking.tracking": "weft.training.tracking.autotracking:AutoTrackable",
     "keras.utils.generic_utils": "weft.models.layers.layer_names:snake_case=to_snake_case",
-    "autograph.pyct.transformer": "weft.framework.source_translation:SourceTransformer=Base",
+    "autograph.pyct.transformer": "weft.framework.compat.source_translation:SourceTransformer=Base",
     "framework.common_shapes": "broadcast_static_shape=broadcast_shape",
-    "framework.composite_tensor": "weft.framework.type_spec:CompositeTensor",
-    "framework.tensor_spec": "weft.framework.tensor_spec:BoundedTensorSpec",
+    "framework.composite_tensor": "weft.framework.types.type_spec:CompositeTensor",
+    "framework.tensor_spec": "weft.framework.composites.tensor_spec:BoundedTensorSpec",
     "framework.type_spec": (
-        "weft.framework.type_spec:TypeSpec weft.framework.type_spec:BatchableTypeSpec "
-        "weft.framework.type_spec:register_type_spec_from_value_converter weft.framework.type_spec:type_spec_from_value"
+        "weft.framework.types.type_spec:TypeSpec weft.framework.types.type_spec:BatchableTypeSpec "
+        "weft.framework.types.type_spec:register_type_spec_from_value_converter "
+        "weft.framework.types.type_spec:type_spec_from_value"
     ),
     "ops.linalg.linear_operator_util": (
         "weft.models.linear_operators.with_broadcast:broadcast_matrix_batch_dims "

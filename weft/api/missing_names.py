@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 
 from weft.api import on_demand
 from weft.api.shown_names import shown_names
-from weft.platform.spelling import nearest
+from weft.platform.hints.spelling import nearest
 
 _ENGINE_DOORS: Final = "weft.api."
 # The public names of TensorFlow 1.15 that weft lacks, one a line; a module ends with a dot and stands for all that is in it.

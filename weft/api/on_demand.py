@@ -12,7 +12,7 @@ import importlib
 from types import ModuleType
 from typing import Final
 
-from weft.platform.collections import paused_collections
+from weft.platform.imports.collections import paused_collections
 
 PUBLIC: Final = frozenset((
     "contrib", "distribute", "distributions", "estimator", "examples", "feature_column", "keras", "profiler", "test", "tpu",

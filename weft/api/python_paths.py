@@ -23,11 +23,11 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "eager.monitoring": "weft.events.monitoring",
     "estimator.run_config": "weft.estimators.run_config",
     "estimator.training": "weft.estimators.training",
-    "framework.dtypes": "weft.framework.dtypes",
+    "framework.dtypes": "weft.framework.types.dtypes",
     "framework.errors": "weft.errors",
     "framework.errors_impl": "weft.errors",
     "framework.graph_util": "weft.api.graph_util",
-    "framework.tensor_shape": "weft.framework.tensor_shape",
+    "framework.tensor_shape": "weft.framework.types.tensor_shape",
     "ops.control_flow_util": "weft.ops.control_flow.compiled_contexts",
     "keras.activations": "weft.api.keras.activations",
     "keras.callbacks": "weft.api.keras.callbacks",
@@ -47,13 +47,13 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "keras.preprocessing.text": "weft.api.keras.preprocessing.text",
     "platform.app": "weft.platform.app",
     "platform.flags": "weft.platform.flags",
-    "lib.io.file_io": "weft.platform.file_io",
+    "lib.io.file_io": "weft.platform.files.file_io",
     "lib.io.tf_record": "weft.api.python_io",
-    "platform.gfile": "weft.platform.gfile",
+    "platform.gfile": "weft.platform.files.gfile",
     "profiler.model_analyzer": "weft.api.profiler",
     "saved_model.nested_structure_coder": "weft.training.saved_model.structure_coder",
     "summary.summary": "weft.api.summary",
-    "platform.tf_logging": "weft.platform.tf_logging",
+    "platform.tf_logging": "weft.platform.logs.tf_logging",
     "training.coordinator": "weft.training.coordinator",
     "training.device_setter": "weft.training.device_setter",
     "training.optimizer": "weft.training.optimizers.optimizer",
@@ -67,8 +67,8 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "training.training_ops": "weft.ops.training.update_functions",
     "training.training_util": "weft.training.training_util",
     "util.compat": "weft.api.compat",
-    "util.deprecation": "weft.platform.deprecation",
-    "util.function_utils": "weft.framework.function_signatures",
+    "util.deprecation": "weft.platform.logs.deprecation",
+    "util.function_utils": "weft.framework.compat.function_signatures",
 }
 
 _ELSEWHERE: Final = column_paths.NAMES | library_paths.NAMES | testing_paths.NAMES
@@ -77,7 +77,7 @@ NAMES: Final = {
     "ops.gradients_impl": "weft.autodiff.jacobians:hessian_vector_product=_hessian_vector_product",
     "ops.losses.losses_impl": "weft.models.losses:num_present=_num_present",
     "ops.parallel_for.gradients": "weft.autodiff.jacobians:batch_jacobian weft.autodiff.jacobians:jacobian",
-    "util.lazy_loader": "weft.framework.lazy_loader:LazyLoader",
+    "util.lazy_loader": "weft.framework.compat.lazy_loader:LazyLoader",
     "debug": (
         "weft.client.debugger:has_inf_or_nan weft.client.debugger:DumpingDebugHook weft.client.debugger:LocalCLIDebugHook "
         "weft.client.debugger:TensorBoardDebugHook weft.client.debugger:DumpingDebugWrapperSession "
@@ -117,9 +117,9 @@ NAMES: Final = {
         "weft.models.layers.conv:per_axis=normalize_tuple"
     ),
     "util.tf_export": (
-        "weft.framework.exported_names:api_export weft.framework.exported_names:estimator_export "
-        "weft.framework.exported_names:keras_export weft.framework.exported_names:kwarg_only "
-        "weft.framework.exported_names:tf_export"
+        "weft.framework.compat.exported_names:api_export weft.framework.compat.exported_names:estimator_export "
+        "weft.framework.compat.exported_names:keras_export weft.framework.compat.exported_names:kwarg_only "
+        "weft.framework.compat.exported_names:tf_export"
     ),
     "ops.inplace_ops": (
         "weft.ops.array.rows_in_place:alias_inplace_add weft.ops.array.rows_in_place:alias_inplace_sub "
@@ -127,9 +127,9 @@ NAMES: Final = {
         "weft.ops.array.rows_in_place:alias_inplace_sub=inplace_sub "
         "weft.ops.array.rows_in_place:alias_inplace_update=inplace_update"
     ),
-    "framework.func_graph": "weft.framework.func_graph:FuncGraph",
-    "framework.sparse_tensor": "weft.framework.sparse_tensor:is_sparse",
-    "framework.device": "weft.framework.device_spec:canonical_name weft.framework.device_spec:merge_device",
+    "framework.func_graph": "weft.framework.graphs.func_graph:FuncGraph",
+    "framework.sparse_tensor": "weft.framework.composites.sparse_tensor:is_sparse",
+    "framework.device": "weft.framework.devices.device_spec:canonical_name weft.framework.devices.device_spec:merge_device",
     "data.ops.dataset_ops": (
         "data.Dataset=DatasetV1 data.Dataset=DatasetV2 data.get_output_classes=get_legacy_output_classes "
         "data.get_output_shapes=get_legacy_output_shapes data.get_output_types=get_legacy_output_types"
@@ -137,7 +137,7 @@ NAMES: Final = {
     "ops.lookup_ops": "lookup.StaticHashTable=StaticHashTableV1",
     "client.session": "weft.client.session:BaseSession weft.client.conversions:register_session_run_conversion_functions",
     "eager.backprop": "GradientTape",
-    "eager.context": ("executing_eagerly executing_eagerly=in_eager_mode weft.framework.behavior:in_graph_mode"),
+    "eager.context": ("executing_eagerly executing_eagerly=in_eager_mode weft.framework.compat.behavior:in_graph_mode"),
     "estimator.canned.head": (
         "weft.estimators.canned.head:Head=_Head weft.estimators.canned.head:LossSpec "
         "weft.estimators.canned.class_heads:BinaryClassHead=_binary_logistic_head_with_sigmoid_cross_entropy_loss "
@@ -147,28 +147,29 @@ NAMES: Final = {
     "estimator.canned.metric_keys": "weft.estimators.canned.keys:MetricKeys",
     "estimator.canned.optimizers": "weft.estimators.canned.optimizers:get_optimizer_instance",
     "estimator.canned.prediction_keys": "weft.estimators.canned.keys:PredictionKeys",
-    "estimator.util": ("weft.framework.function_signatures:fn_args weft.estimators.input_function:parse_input_fn_result"),
+    "estimator.util": (
+        "weft.framework.compat.function_signatures:fn_args weft.estimators.input_function:parse_input_fn_result"
+    ),
     "framework.device_spec": "DeviceSpec=DeviceSpecV1 DeviceSpec=DeviceSpecV2",
     "layers.base": "weft.models.layers.input_spec:InputSpec",
     "framework.ops": (
         "weft.models.functional.graph_helpers:get_graph_from_inputs=_get_graph_from_inputs weft.framework.unique_numbers:uid "
-        "weft.framework.eager_tensor:EagerTensor weft.framework.collection_proto:register_proto_function "
-        "weft.framework.name_prefix:prepend_name_scope weft.framework.name_prefix:strip_name_scope device=device_v2 "
-        "convert_to_tensor=internal_convert_to_tensor weft.ops.variables.tensor_kinds:TensorLike=_TensorLike "
-        "weft.ops.variables.tensor_kinds:is_dense_tensor_like "
-        "weft.ops.variables.tensor_kinds:as_graph_element=_as_graph_element "
-        "weft.ops.variables.tensor_kinds:register_dense_tensor_like_type"
+        "weft.framework.nodes.eager_tensor:EagerTensor weft.framework.graphs.collection_proto:register_proto_function "
+        "weft.framework.importing.name_prefix:prepend_name_scope weft.framework.importing.name_prefix:strip_name_scope "
+        "device=device_v2 convert_to_tensor=internal_convert_to_tensor weft.ops.variables.tensor_kinds:TensorLike=_TensorLike "
+        "weft.ops.variables.tensor_kinds:is_dense_tensor_like weft.ops.variables.tensor_kinds:register_dense_tensor_like_type "
+        "weft.ops.variables.tensor_kinds:as_graph_element=_as_graph_element"
     ),
     "framework.function": "weft.autodiff.defined_function:Defun",
     "framework.smart_cond": "weft.models.functional.call_choices:smart_cond",
     "framework.meta_graph": (
         "weft.training.saving.meta_graph:copy_scoped_meta_graph weft.training.saving.meta_graph:export_scoped_meta_graph "
-        "weft.training.saving.meta_graph:import_scoped_meta_graph "
-        "weft.training.saving.meta_graph:import_scoped_meta_graph_with_return_elements "
-        "weft.training.saving.meta_graph:read_meta_graph_file"
+        "weft.training.saving.meta_graph:import_scoped_meta_graph weft.training.saving.meta_graph:read_meta_graph_file "
+        "weft.training.saving.meta_graph:import_scoped_meta_graph_with_return_elements"
     ),
     "framework.tensor_util": (
-        "weft.framework.constant_value:told_value=constant_value weft.framework.constant_value:constant_value_as_shape"
+        "weft.framework.nodes.constant_value:told_value=constant_value "
+        "weft.framework.nodes.constant_value:constant_value_as_shape"
     ),
     "layers.convolutional": (
         "layers.Conv1D=Convolution1D layers.Conv2D=Convolution2D layers.Conv3D=Convolution3D "
@@ -225,17 +226,17 @@ NAMES: Final = {
     "ops.weights_broadcast_ops": (
         "weft.models.weights_broadcast:assert_broadcastable weft.models.weights_broadcast:broadcast_weights"
     ),
-    "tf2": "weft.framework.behavior:enabled",
+    "tf2": "weft.framework.compat.behavior:enabled",
     "tools.freeze_graph": (
         "weft.training.saved_model.freezing:freeze_graph weft.training.saved_model.freezing:freeze_graph_with_def_protos"
     ),
     "tools.inspect_checkpoint": "weft.checkpoint.tensor_print:print_tensors_in_checkpoint_file",
-    "tools.optimize_for_inference_lib": "weft.framework.inference_graph:optimize_for_inference",
+    "tools.optimize_for_inference_lib": "weft.framework.importing.inference_graph:optimize_for_inference",
     "tools.saved_model_utils": (
         "weft.training.saved_model.inspection:get_meta_graph_def weft.training.saved_model.inspection:get_saved_model_tag_sets "
         "weft.training.saved_model.inspection:read_saved_model"
     ),
-    "tools.strip_unused_lib": "weft.framework.inference_graph:strip_unused",
+    "tools.strip_unused_lib": "weft.framework.importing.inference_graph:strip_unused",
     "training.monitored_session": (
         "weft.training.sessions.coordinated_session:coordinated_session=_CoordinatedSession "
         "weft.training.sessions.coordinated_session:hooked_session=_HookedSession "
@@ -253,13 +254,13 @@ NAMES: Final = {
         "weft.ops.variables.moving_average:assign_moving_average "
         "weft.training.optimizers.moving_averages:weighted_moving_average"
     ),
-    "util.all_util": "weft.framework.decorators:make_all weft.framework.decorators:remove_undocumented",
-    "util.nest": "weft.framework.nest:is_named_tuple=_is_namedtuple",
+    "util.all_util": "weft.framework.compat.decorators:make_all weft.framework.compat.decorators:remove_undocumented",
+    "util.nest": "weft.framework.nested.nest:is_named_tuple=_is_namedtuple",
     "util.tf_contextlib": "contextlib:contextmanager",
-    "util.tf_decorator": "weft.framework.decorators:make_decorator weft.framework.decorators:unwrap",
+    "util.tf_decorator": "weft.framework.compat.decorators:make_decorator weft.framework.compat.decorators:unwrap",
     "util.tf_inspect": (
-        "weft.framework.decorators:ArgSpec weft.framework.decorators:getargspec inspect:getdoc inspect:getfile "
-        "weft.framework.decorators:getfullargspec inspect:getmembers inspect:getmodule inspect:getmro inspect:getsource "
+        "weft.framework.compat.decorators:ArgSpec weft.framework.compat.decorators:getargspec inspect:getdoc inspect:getfile "
+        "weft.framework.compat.decorators:getfullargspec inspect:getmembers inspect:getmodule inspect:getmro inspect:getsource "
         "inspect:isbuiltin inspect:isclass inspect:isfunction inspect:isgenerator inspect:isgeneratorfunction inspect:ismethod "
         "inspect:ismodule inspect:isroutine inspect:stack inspect:currentframe inspect:getcallargs inspect:getsourcefile "
         "inspect:getsourcelines inspect:isframe inspect:getframeinfo"

@@ -7,11 +7,11 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.op_builder import build
-from weft.framework.op_def import REQUIRED, OpDef
-from weft.framework.op_registry import is_registered, lookup, registered
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.op_builder import build
+from weft.framework.nodes.operation import Tensor
+from weft.framework.op_types.op_def import REQUIRED, OpDef
+from weft.framework.registry.op_registry import is_registered, lookup, registered
 from weft.ops.control_flow import switching
 from weft.ops.declaration import signature_of, unpack_outputs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.sparse_tensor import SparseTensor as SparseTensor
+from weft.framework.composites.sparse_tensor import SparseTensor as SparseTensor
 from weft.ops.data_flow.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
 from weft.ops.sparse.arithmetic import sparse_add as _sparse_add
 from weft.ops.sparse.arithmetic import sparse_maximum as _sparse_maximum

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Final, NoReturn
 
 from weft.api.import_paths import Alias
-from weft.platform import log_name
+from weft.platform.logs import log_name
 
 _STAND_IN_FOLDER: Final = Path(__file__).with_name("as_tensorflow")  # on the module path, its files are the packages below
 _PACKAGES: Final = ("tensorflow", "tensorflow_core", "tensorflow_estimator")

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft.autodiff.gradients import gradients, is_trainable, register_inner_gradients
-from weft.framework import dtypes
-from weft.framework.aliases import Nest
-from weft.framework.func_graph import FuncGraph, bodies_of, handle_attrs, is_invariant
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.op_registry import register_gradient
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.func_graph import FuncGraph, bodies_of, handle_attrs, is_invariant
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.registry.op_registry import register_gradient
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import is_zeros, zeros, zeros_like
 from weft.ops.array.shape_ops import shape

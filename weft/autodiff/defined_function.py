@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.op_registry import register_gradient
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import register_gradient
+from weft.framework.types.dtypes import DType, as_dtype
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.identity import identity_n
 from weft.ops.control_flow.ordering import group

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from weft.autodiff.gradients import gradients
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.shape_ops import size
 from weft.ops.control_flow.tensor_array import TensorArray

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import Self
 
 from weft.autodiff.gradients import UnconnectedGradients, gradients
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.collections import GraphKeys
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.printed import printed
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.shape_ops import reshape, shape

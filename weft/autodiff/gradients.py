@@ -13,18 +13,19 @@ from enum import Enum
 from typing import Any, Final
 
 from weft.autodiff.aggregation import Gradient, aggregate, checked_method
-from weft.framework import dtypes, op_registry
-from weft.framework.aliases import Gradients, TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.eager_tensor import EagerTensor
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import Graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.op_builder import graph_of
-from weft.framework.op_def import Rule
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Gradients, TensorLike
+from weft.framework.building.op_builder import graph_of
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.graphs.graph import Graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.eager_tensor import EagerTensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import Rule
+from weft.framework.op_types.op_role import Role
+from weft.framework.registry import op_registry
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill_node, zeros, zeros_like
 from weft.ops.array.identity import identity_node

@@ -7,9 +7,9 @@ from typing import Any
 
 from weft.autodiff.gradient_rows import looped_rows
 from weft.autodiff.gradients import gradients
-from weft.framework.aliases import TensorLike, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import reshape, shape

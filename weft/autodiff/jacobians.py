@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from weft.autodiff.gradient_rows import looped_rows
 from weft.autodiff.gradients import gradients
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.identity import stop_gradient
 from weft.ops.array.joining import concat

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from weft.autodiff.custom_gradient import custom_gradient
-from weft.framework.aliases import Array, Nest
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.process.exported_function import call_exported
-from weft.platform.jax_modules import jax, jnp, tree_util
+from weft.platform.imports.jax_modules import jax, jnp, tree_util
 
 _Result = TypeVar("_Result")
 

@@ -6,23 +6,23 @@ from collections.abc import Callable, Sequence
 from typing import overload
 
 from weft.autodiff.gradients import gradients
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, Nest, TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.eager_graph import EagerGraph
-from weft.framework.eager_tensor import EagerTensor
-from weft.framework.graph import get_default_graph
-from weft.framework.op_builder import build
-from weft.framework.op_context import OpContext
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, DTypeLike, Nest, TensorLike
+from weft.framework.building.eager_graph import EagerGraph
+from weft.framework.building.op_builder import build
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.eager_tensor import EagerTensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.ops.array.filling import zeros_like
 from weft.ops.process import python_functions
 from weft.ops.process.eager_script import Recording, Tape, has_gradient
 from weft.ops.process.script import Types
 from weft.ops.variables.variable import Variable
-from weft.platform.function_wait import shown
+from weft.platform.waits.function_wait import shown
 
 
 class _Function:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.framework.op_registry import register_gradient
+from weft.framework.registry.op_registry import register_gradient
 
 
 class RegisterGradient:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from weft.framework.built_at import place
-from weft.framework.op_def import not_differentiable
-from weft.framework.op_registry import lookup_gradient
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.built_at import place
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import not_differentiable
+from weft.framework.registry.op_registry import lookup_gradient
 
 
 def explain_no_gradient(loss: Tensor | Callable[..., Tensor], variables: Iterable[Tensor]) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
 
 from weft.autodiff.gradients import gradients
-from weft.framework.graph import Graph
-from weft.framework.graph_def import to_graph_def
-from weft.framework.importer import import_graph_def
-from weft.framework.operation import Tensor
-from weft.framework.raising.symbolic import register_maker
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import Graph
+from weft.framework.importing.importer import import_graph_def
+from weft.framework.nodes.operation import Tensor
+from weft.framework.raising.inlining.symbolic import register_maker
+from weft.framework.serial.graph_def import to_graph_def
 from weft.ops.array.filling import zeros_like
 
 

@@ -29,10 +29,10 @@ from weft.channel.transport.transport import Transport
 from weft.channel.waiting.reader_pool import ReaderPool
 from weft.channel.waiting.wait import role, wait_until
 from weft.errors import UnavailableError
-from weft.platform.fork_release import release_in_children
-from weft.platform.interrupts import deferred_interrupts, main_thread
-from weft.platform.limited_log import peer_log
-from weft.platform.quick_lately import QuickLately
+from weft.platform.logs.limited_log import peer_log
+from weft.platform.process.fork_release import release_in_children
+from weft.platform.process.interrupts import deferred_interrupts, main_thread
+from weft.platform.waits.quick_lately import QuickLately
 from weft.protocol.connection_life import ConnectionLife, LifeState, LifeStep
 from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
 from weft.protocol.protocol_error import CutShortError, ProtocolError, RemoteProtocolError

@@ -18,7 +18,7 @@ from typing import Final, Protocol, TypeAlias
 
 from weft.channel.transport.peer_evidence import is_readable
 from weft.errors import UnavailableError
-from weft.platform import wait_notice
+from weft.platform.waits import wait_notice
 from weft.protocol.heartbeat import PATIENCE, PROBE_INTERVALS, TIMEOUT_S, BeatStep, Evidence, Heartbeat
 from weft.protocol.messages import Ping, Pong
 from weft.protocol.tensor_blob import Buffer

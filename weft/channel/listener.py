@@ -30,8 +30,8 @@ from weft.channel.transport.unix import UnixListener
 from weft.channel.waiting import reader_pool
 from weft.channel.waiting.reader_pool import ReaderPool
 from weft.channel.waiting.wait import role
-from weft.platform.fork_release import release_in_children
-from weft.platform.limited_log import peer_log
+from weft.platform.logs.limited_log import peer_log
+from weft.platform.process.fork_release import release_in_children
 from weft.protocol.handshake import MAX_HELLO_BYTES, Acceptor
 from weft.protocol.messages import Hello, Message
 from weft.protocol.protocol_error import ProtocolError

@@ -9,8 +9,8 @@ from weft.channel.transport.transport import Transport
 from weft.channel.waiting.busy_poll import busy_poll
 from weft.channel.waiting.lease import Lease
 from weft.channel.waiting.wait import role
-from weft.platform.limited_log import peer_log
-from weft.platform.quick_lately import QuickLately
+from weft.platform.logs.limited_log import peer_log
+from weft.platform.waits.quick_lately import QuickLately
 from weft.protocol.messages import Message
 from weft.protocol.protocol_error import ProtocolError
 from weft.protocol.tensor_frame import FrameDecoder

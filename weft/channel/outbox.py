@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from weft.channel.transport.transport import Transport
-from weft.platform.wait_watch import Watched
+from weft.platform.waits.wait_watch import Watched
 from weft.protocol.tensor_blob import Buffer
 
 MAX_QUEUED_BYTES: Final = 256 << 20

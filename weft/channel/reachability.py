@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from weft.platform.peer_owner import OUT_OF_DESCRIPTORS
+from weft.platform.hosts.peer_owner import OUT_OF_DESCRIPTORS
 
 _RESOLVE_S: Final = 0.3
 _CONNECT_S: Final = 0.15

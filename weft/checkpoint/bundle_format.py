@@ -17,7 +17,7 @@ from google.protobuf.message import DecodeError
 
 from weft import errors
 from weft.checkpoint.tensor_slice import FULL, TensorSlice
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 from weft.proto import tensor_bundle_pb2
 
 HEADER_KEY: Final = b""

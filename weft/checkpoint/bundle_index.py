@@ -19,8 +19,8 @@ from weft.checkpoint.bundle_format import (
 )
 from weft.checkpoint.table import Table, TableWriter
 from weft.checkpoint.tensor_slice import SLICE_KEY_START, TensorSlice, slice_key
-from weft.platform.missing_file import what_is_there
-from weft.platform.spelling import did_you_mean
+from weft.platform.files.missing_file import what_is_there
+from weft.platform.hints.spelling import did_you_mean
 
 
 class BundleIndex:

@@ -11,7 +11,7 @@ from weft.checkpoint import files
 from weft.checkpoint.bundle_format import Entry, data_filename, index_filename
 from weft.checkpoint.bundle_index import BundleIndex, write_index
 from weft.checkpoint.commit import Move, holds_records, publish, settle
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 @dataclass(frozen=True, slots=True)

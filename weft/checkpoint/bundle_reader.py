@@ -14,7 +14,7 @@ from weft.checkpoint.bundle_index import BundleIndex
 from weft.checkpoint.entry_reader import Array, RecordReader, allocate
 from weft.checkpoint.files import RandomAccessFile
 from weft.checkpoint.tensor_slice import TensorSlice
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 
 _T = TypeVar("_T")
 

@@ -18,8 +18,8 @@ from weft.checkpoint.entry_reader import Array, byte_view
 from weft.checkpoint.leftovers import Claim
 from weft.checkpoint.string_tensor import encode_strings
 from weft.checkpoint.tensor_slice import SLICE_KEY_START, TensorSlice, slice_key
-from weft.framework import dtypes, tensor_util
-from weft.framework.aliases import DTypeLike, TensorLike
+from weft.framework.building.aliases import DTypeLike, TensorLike
+from weft.framework.types import dtypes, tensor_util
 
 # Small enough that the write finds in the cache what the checksum just read.
 _CHUNK_BYTES: Final = 1 << 20

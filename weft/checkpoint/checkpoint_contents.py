@@ -6,8 +6,8 @@ import os
 
 from weft.checkpoint.checkpoint_reader import CheckpointReader
 from weft.checkpoint.checkpoint_state import latest_checkpoint
-from weft.framework.value_types import NumpyArray
-from weft.platform import gfile
+from weft.framework.types.value_types import NumpyArray
+from weft.platform.files import gfile
 
 
 def checkpoint_path(ckpt_dir_or_file: str | bytes | os.PathLike[str]) -> str:

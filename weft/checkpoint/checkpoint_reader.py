@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from weft.checkpoint.slice_file_reader import open_checkpoint
-from weft.framework.dtypes import DType
+from weft.framework.types.dtypes import DType
 
 
 class CheckpointReader:

@@ -18,9 +18,9 @@ from weft import errors
 from weft.checkpoint import files
 from weft.checkpoint.bundle_format import index_filename
 from weft.checkpoint.wholeness import newest_whole
-from weft.framework.value_types import OrNone
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.framework.types.value_types import OrNone
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
 from weft.proto.checkpoint_state_pb2 import CheckpointState
 
 _STATE_FILENAME: Final = "checkpoint"

@@ -19,8 +19,8 @@ from weft.checkpoint.coding import crc32c, unmask_crc
 from weft.checkpoint.files import Bytes, RandomAccessFile
 from weft.checkpoint.string_tensor import SHORTEST_BYTES, decode_strings
 from weft.checkpoint.tensor_slice import TensorSlice
-from weft.framework import dtypes
-from weft.platform.aligned_memory import aligned_empty
+from weft.framework.types import dtypes
+from weft.platform.machine.aligned_memory import aligned_empty
 
 Array = npt.NDArray[Any]
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft import errors
-from weft.platform.file_system import LocalFileSystem, file_system, waits_of_disk
+from weft.platform.files.file_system import LocalFileSystem, file_system, waits_of_disk
 
 Bytes = npt.NDArray[np.uint8]
 

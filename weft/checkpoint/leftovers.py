@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.checkpoint import files
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 _IDLE_S: Final = 60.0
 _TEMPORARY: Final = re.compile(r"\.tempstate(?P<save>[0-9a-f]{16})$")

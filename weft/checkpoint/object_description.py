@@ -8,7 +8,7 @@ from typing import Final
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
-from weft.framework.proto_reading import parse
+from weft.framework.serial.proto_reading import parse
 
 OBJECT_GRAPH_KEY: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 

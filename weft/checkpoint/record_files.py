@@ -10,8 +10,8 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.checkpoint import records
 from weft.errors import FailedPreconditionError
-from weft.framework.printed import printed
-from weft.platform import gfile
+from weft.framework.types.printed import printed
+from weft.platform.files import gfile
 from weft.platform.text import as_bytes, as_text
 
 

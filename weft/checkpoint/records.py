@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from weft.checkpoint.coding import crc32c, mask_crc, mask_crcs
 from weft.errors import DataLossError, InvalidArgumentError
-from weft.platform import gfile
+from weft.platform.files import gfile
 
 _LENGTH: Final = struct.Struct("<Q")
 _CRC: Final = struct.Struct("<I")

@@ -20,9 +20,9 @@ from weft.checkpoint import files
 from weft.checkpoint.entry_reader import Array
 from weft.checkpoint.table import TableWriter
 from weft.checkpoint.tensor_slice import FULL, TensorSlice, slice_key
-from weft.framework import dtypes, tensor_util
-from weft.framework.aliases import DTypeLike, TensorLike
-from weft.framework.dtypes import DType, as_dtype
+from weft.framework.building.aliases import DTypeLike, TensorLike
+from weft.framework.types import dtypes, tensor_util
+from weft.framework.types.dtypes import DType, as_dtype
 from weft.proto import saved_tensor_slice_pb2, tensor_bundle_pb2
 
 META_KEY: Final = b""

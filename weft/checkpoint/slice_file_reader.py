@@ -19,8 +19,8 @@ from weft.checkpoint.entry_reader import Array
 from weft.checkpoint.slice_file import META_KEY, values_of
 from weft.checkpoint.table import FOOTER_BYTES, Table, is_table
 from weft.checkpoint.tensor_slice import TensorSlice, slice_key
-from weft.framework import dtypes
-from weft.platform.spelling import did_you_mean
+from weft.framework.types import dtypes
+from weft.platform.hints.spelling import did_you_mean
 from weft.proto import saved_tensor_slice_pb2
 
 _META_TAG: Final = 0x0A  # the header's only field, a message

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from weft import errors
 from weft.checkpoint.slice_file_reader import open_checkpoint
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 def damage_of(prefix: str) -> errors.OpError | None:

@@ -11,7 +11,7 @@ from typing import Self
 from weft.cli.program_imports import program_words
 from weft.jobs.description import JobDescription, Role
 from weft.jobs.task_place import TaskPlace
-from weft.platform.launcher_link import TaskNews
+from weft.platform.process.launcher_link import TaskNews
 
 _HOST = "127.0.0.1"
 

@@ -16,7 +16,7 @@ from weft.cli.host_places import Host, placed
 from weft.cli.remote_task import REACHED, news_in, signalled, told
 from weft.credentials.cluster_token import VARIABLE, find_token, new_token
 from weft.jobs.description import JobDescription, JobError
-from weft.platform.launcher_link import TaskNews
+from weft.platform.process.launcher_link import TaskNews
 
 # Below the ports that systems give to outgoing connections.
 _PORT_BASES: Final = range(12_000, 30_000, 64)

@@ -34,7 +34,7 @@ from weft.cli.supervision import (
 )
 from weft.cli.task_output import TaskOutput
 from weft.jobs.description import JobError
-from weft.platform.launcher_link import TaskNews
+from weft.platform.process.launcher_link import TaskNews
 
 # How long output may come after a task's end; longer only if a child of the task keeps the pipe open.
 _DRAIN_S = 1.0

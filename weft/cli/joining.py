@@ -12,11 +12,11 @@ from typing import Final
 from weft.distributed.client.observation.observing import TaskObserver
 from weft.distributed.client.server_status import server_status
 from weft.errors import OpError
-from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.device_spec import DeviceSpec
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.framework.devices.device_spec import DeviceSpec
 from weft.jobs.description import JobError
 from weft.jobs.task_place import TaskPlace, check_member
-from weft.platform.host_port import split_address
+from weft.platform.hosts.host_port import split_address
 
 _ASK_S: Final = 10.0
 _LOOK_S: Final = 2.0

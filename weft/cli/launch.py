@@ -20,8 +20,8 @@ from weft.cli.parser import OneLineParser
 from weft.cli.program_file import check_python
 from weft.errors import OpError
 from weft.jobs.description import JobDescription, JobError
-from weft.platform.free_ports import free_ports
-from weft.platform.installed_gpus import installed_gpus
+from weft.platform.hosts.free_ports import free_ports
+from weft.platform.machine.installed_gpus import installed_gpus
 
 _DESCRIPTION = """\
 Start a cluster of processes on this machine: PROGRAM runs once per task, with

@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from weft.cli.display import Display
 from weft.credentials.cluster_token import VARIABLE as TOKEN
-from weft.platform.launcher_link import VARIABLE as LAUNCHER_LINK
+from weft.platform.process.launcher_link import VARIABLE as LAUNCHER_LINK
 
 # What a pipe takes whole or not at all.
 _LONGEST: Final = 4000

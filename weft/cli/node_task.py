@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from weft.cli.task_output import TaskOutput
-from weft.platform.launcher_link import VARIABLE, TaskNews, descriptor_text
+from weft.platform.process.launcher_link import VARIABLE, TaskNews, descriptor_text
 
 _WATCHDOG: Final = Path(__file__).with_name("watchdog.py")
 _CHUNK: Final = 1 << 16

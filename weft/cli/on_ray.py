@@ -26,8 +26,8 @@ from weft.cli.node_task import NodeNews, NodeTask
 from weft.cli.progress import JobProgress
 from weft.credentials.cluster_token import FILE_VARIABLE, VARIABLE, find_token, new_token
 from weft.jobs.description import JobDescription, JobError, memory_bytes
-from weft.platform.free_ports import free_ports
-from weft.platform.wait_notice import WaitNotice
+from weft.platform.hosts.free_ports import free_ports
+from weft.platform.waits.wait_notice import WaitNotice
 
 _PLACED_S: Final = 300.0
 _LOOK_S: Final = 0.5

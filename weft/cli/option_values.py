@@ -7,7 +7,7 @@ import math
 import signal
 
 from weft.errors import InvalidArgumentError
-from weft.platform.host_port import split_address
+from weft.platform.hosts.host_port import split_address
 
 
 def port(text: str) -> int:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from weft.platform.launcher_link import VARIABLE, descriptor_text
+from weft.platform.process.launcher_link import VARIABLE, descriptor_text
 
 _WATCHDOG = Path(__file__).with_name("watchdog.py")
 
@@ -51,8 +51,8 @@ class ProcessGroup:
         """Start a process; return it, what it and its children write, both streams in the order of writing, and its news.
 
         The output ends when the last of them has closed it, which may be after the process's own end. The news are what the
-        process tells its launcher (`weft.platform.launcher_link`). It reads the payload on its standard input, which then stays
-        open as long as this process lives; without one there is no input.
+        process tells its launcher (`weft.platform.process.launcher_link`). It reads the payload on its standard input, which
+        then stays open as long as this process lives; without one there is no input.
         """
         read_end, write_end = os.pipe()
         news_end, telling_end = os.pipe()

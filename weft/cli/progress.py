@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from weft.platform.launcher_link import TaskNews
+from weft.platform.process.launcher_link import TaskNews
 
 _WINDOW_S: Final = 15.0
 # A step may take so long; a rate from before says nothing of one that takes longer.

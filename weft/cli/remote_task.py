@@ -17,7 +17,7 @@ from typing import Final
 
 from weft.cli.node_task import NodeTask
 from weft.cli.supervision import exit_code_of
-from weft.platform.launcher_link import TaskNews
+from weft.platform.process.launcher_link import TaskNews
 
 _GRACE_S: Final = 10.0
 # The record separator of ASCII, with which no program's line begins.

@@ -6,7 +6,7 @@ from typing import Final
 
 from weft.cli.parser import OneLineParser
 from weft.errors import InvalidArgumentError
-from weft.platform.host_port import split_address
+from weft.platform.hosts.host_port import split_address
 
 _SCHEME: Final = "grpc://"
 HELP: Final = "grpc://host:port of any task of the cluster"

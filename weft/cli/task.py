@@ -19,8 +19,8 @@ from weft.errors import DeadlineExceededError, OpError, UnavailableError
 from weft.jobs.description import ROLES, JobDescription, JobError
 from weft.jobs.scheduled_place import scheduled_place
 from weft.jobs.task_place import TaskPlace
-from weft.platform.own_name import wait_for_name
-from weft.platform.stop_signals import GRACE_VARIABLE, VARIABLE
+from weft.platform.hosts.own_name import wait_for_name
+from weft.platform.process.stop_signals import GRACE_VARIABLE, VARIABLE
 from weft.protocol.job_watch import TELLS_END
 from weft.protocol.limits import VARIABLE as LIMITS_VARIABLE
 

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from tensorboard.compat.proto import config_pb2
 
-from weft.framework.aliases import Array
-from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.devices.device_attributes import DeviceAttributes
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.runtime.choice.stage_report import StageReport
 
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from weft.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
+from weft.framework.composites.sparse_tensor import SparseTensor, SparseTensorValue
+from weft.framework.graphs.indexed_slices import IndexedSlices, IndexedSlicesValue
+from weft.framework.nodes.operation import Tensor
 from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.ragged.value import RaggedTensorValue, value_of
 

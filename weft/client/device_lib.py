@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from weft.framework.device_spec import DeviceSpec
+from weft.framework.devices.device_spec import DeviceSpec
 from weft.proto.device_attributes_pb2 import DeviceAttributes
 from weft.runtime.xla.device import accelerators, local_device_names
 

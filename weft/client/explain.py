@@ -8,7 +8,7 @@ from typing import Final
 
 from weft.client.session import BaseSession, get_default_session
 from weft.client.stage_table import StageTable
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.runtime.choice.stage_report import COMPILING
 
 _LOOK_S: Final = 0.01

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.dims import Dims, dims_compatible
+from weft.framework.types.dims import Dims, dims_compatible
 
 # Images with channels first, channels last, and matrices, in the other order.
 _ORDERS: Final = ((0, 2, 3, 1), (0, 3, 1, 2), (1, 0))

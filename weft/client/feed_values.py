@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 
 from weft.client import feed_remedies
-from weft.framework import dtypes, tensor_util
-from weft.framework.aliases import Array, TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, TensorLike
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes, tensor_util
+from weft.framework.types.dtypes import DType
 
 _LARGER: Final = "Try explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
 _SHOWN: Final = 60

@@ -10,11 +10,11 @@ import numpy as np
 from weft.client import feed_remedies
 from weft.client.conversions import conversion_for
 from weft.client.feed_values import convert
-from weft.framework.aliases import TensorLike
-from weft.framework.dims import dims_compatible, format_dims
-from weft.framework.graph import Graph
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dims import dims_compatible, format_dims
 
 
 def resolve(graph: Graph, feed_dict: object) -> dict[Tensor, Any]:

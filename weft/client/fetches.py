@@ -10,10 +10,10 @@ import numpy as np
 
 from weft.client.conversions import conversion_for
 from weft.errors import InaccessibleTensorError
-from weft.framework import dtypes
-from weft.framework.aliases import Fetches, TensorLike
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Fetches, TensorLike
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 
 Rebuild = Callable[[Sequence[Any]], Any]
 

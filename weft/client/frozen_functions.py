@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import node_def_pb2
 
-from weft.framework import dtypes, op_registry, tensor_util
+from weft.framework.registry import op_registry
+from weft.framework.types import dtypes, tensor_util
 from weft.ops.declaration import definition_of
 from weft.ops.state.resource_state import read_variable_op, resource_gather
 

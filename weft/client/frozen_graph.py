@@ -8,11 +8,12 @@ from typing import Any, Final, Protocol
 from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
 from weft.client.frozen_functions import GATHER, READ, freeze_functions
-from weft.framework import dtypes, op_registry, tensor_util
-from weft.framework.aliases import SessionLike, TensorLike
-from weft.framework.op_role import Role
-from weft.framework.subgraph import extract_sub_graph, node_name
-from weft.platform import tf_logging
+from weft.framework.building.aliases import SessionLike, TensorLike
+from weft.framework.importing.subgraph import extract_sub_graph, node_name
+from weft.framework.op_types.op_role import Role
+from weft.framework.registry import op_registry
+from weft.framework.types import dtypes, tensor_util
+from weft.platform.logs import tf_logging
 
 _READING: Final = (READ, GATHER)
 

@@ -9,7 +9,7 @@ import logging
 from collections import Counter
 from typing import Any, Final
 
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 
 _LOG: Final = logging.getLogger("weft")
 

@@ -10,9 +10,9 @@ from weft.client import feeds
 from weft.client.backend import Backend, PartialStep
 from weft.client.fetches import FetchPlan, as_result
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Feeds, Fetches
-from weft.framework.graph import Graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Feeds, Fetches
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Tensor
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ import numpy as np
 from weft.client.backend import PreparedStep
 from weft.client.fetches import FetchPlan, as_result
 from weft.client.tensor_handle import handle_dtype
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Fetches
-from weft.framework.dtypes import DType
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Fetches
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 
 MAX_PLANS: Final = 1024
 _ELEMENTS: Final = frozenset((Tensor, Operation))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.proto.messages import ConfigProto
 from weft.runtime.xla import engine_options
 from weft.runtime.xla.device import may_have_accelerators

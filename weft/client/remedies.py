@@ -13,12 +13,12 @@ from weft.errors import (
     OpError,
     OutOfRangeError,
 )
-from weft.framework.collections import GraphKeys
-from weft.framework.constant_value import constant_value
-from weft.framework.graph import Graph
-from weft.framework.node_errors import REMEDY
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import REMEDY
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_role import Role
 
 # What every data set ends with.
 _END: Final = "End of sequence"

@@ -22,15 +22,15 @@ from weft.client.session_steps import CLOSED, SessionSteps, checked_options
 from weft.client.stage_table import StageTable
 from weft.client.tensor_handle import KeptTensors, TensorHandle
 from weft.errors import CancelledError, OpError
-from weft.framework.aliases import Feeds, Fetches, FetchValue
-from weft.framework.default_stack import default_graphs, default_sessions
-from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.dtypes import DType
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.run_signature import typed_make_callable, typed_run
-from weft.framework.value_types import OrNone
-from weft.platform.argument_checks import check_arguments
+from weft.framework.building.aliases import Feeds, Fetches, FetchValue
+from weft.framework.building.run_signature import typed_make_callable, typed_run
+from weft.framework.context.default_stack import default_graphs, default_sessions
+from weft.framework.devices.device_attributes import DeviceAttributes
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dtypes import DType
+from weft.framework.types.value_types import OrNone
+from weft.platform.hints.argument_checks import check_arguments
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 
 

@@ -14,12 +14,12 @@ from weft.client.growth_watch import GrowthWatch
 from weft.client.plans import Plan, Plans
 from weft.client.tensor_handle import KeptTensors, TensorHandle
 from weft.errors import InternalError, OpError
-from weft.framework.aliases import Array, Fetches
-from weft.framework.graph import Graph
-from weft.framework.node_errors import operand_lines
-from weft.framework.operation import Operation, Tensor
-from weft.platform.deadline import within
-from weft.platform.short_traceback import is_full
+from weft.framework.building.aliases import Array, Fetches
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.node_errors import operand_lines
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.platform.tracebacks.short_traceback import is_full
+from weft.platform.waits.deadline import within
 from weft.runtime.step.spans import spans
 from weft.runtime.xla.xla_process import ForkedProcessError
 

@@ -13,8 +13,8 @@ from weft.distributed.rpc.master.requests import reset_containers
 from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.in_process.in_process_session import InProcessSession
 from weft.errors import NotFoundError
-from weft.framework.graph import Graph
-from weft.platform.host_port import split_address
+from weft.framework.graphs.graph import Graph
+from weft.platform.hosts.host_port import split_address
 
 
 def open_backend(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> Backend:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any, Final, Protocol
 
 from weft.errors import OpError
-from weft.framework.dtypes import DType
-from weft.framework.graph import Graph
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
-from weft.framework.run_signature import Feeds, typed_run
+from weft.framework.building.run_signature import Feeds, typed_run
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import definition_of
 from weft.ops.process.session_tensor import (
     delete_session_tensor,

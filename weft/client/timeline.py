@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from tensorboard.compat.proto import step_stats_pb2
 
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 
 TRANSFER: Final = "RecvTensor"
 _EDGE: Final = re.compile(r"\bedge_\d+_")

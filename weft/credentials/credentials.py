@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 from weft.credentials.cluster_token import find_token, read_secret
 from weft.errors import InvalidArgumentError, NotFoundError
-from weft.platform import peer_owner
-from weft.platform.later import Later
-from weft.platform.local_address import is_of_this_host
-from weft.platform.owner_folder import owner_secret
+from weft.platform.files.owner_folder import owner_secret
+from weft.platform.hosts import peer_owner
+from weft.platform.hosts.local_address import is_of_this_host
+from weft.platform.imports.later import Later
 
 if TYPE_CHECKING:
     from weft.credentials import authority as certificates

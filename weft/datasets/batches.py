@@ -7,15 +7,15 @@ import numpy as np
 from weft.datasets import nest, structure
 from weft.datasets.leaves import DatasetLike, DatasetSpec
 from weft.datasets.selecting import OF_BATCHES, Made, above_zero, truth
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.constant_value import constant_value, constant_value_as_shape
-from weft.framework.dims import Dims
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor_spec import SparseTensorSpec
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor_spec import SparseTensorSpec
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.nodes.constant_value import constant_value, constant_value_as_shape
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.data import batching, reshaping
 
 

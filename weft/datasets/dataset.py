@@ -19,13 +19,13 @@ from weft.datasets.options import Options
 from weft.datasets.selecting import Made
 from weft.datasets.structured import Structured
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, NumberLike, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Nest, NumberLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.shape_ops import shape
 from weft.ops.data import selection
 from weft.ops.math.comparison import maximum

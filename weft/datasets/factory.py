@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Callable
 from typing import Final
 
-from weft.framework import dtypes, scopes
-from weft.framework.attr_value import FunctionName
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.context import scopes
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.attr_value import FunctionName
 from weft.ops.control_flow.function_graph import FunctionGraph
 from weft.ops.declaration import Role
 

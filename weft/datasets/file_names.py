@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.assertion import assert_that

@@ -9,14 +9,14 @@ from weft.datasets import nest, structure
 from weft.datasets.leaves import DatasetLike, DatasetSpec
 from weft.datasets.selecting import Made, above_zero, check_above_zero, int64
 from weft.datasets.traced import Traced
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import naming
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.node_errors import naming
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.data import grouping, interleaving, mapping, parallel
 
 _OF_CALLS: Final = "leave it out to have one call after the other, or give tf.data.experimental.AUTOTUNE."

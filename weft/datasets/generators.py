@@ -11,12 +11,12 @@ import numpy as np
 from weft.datasets import nest, structure
 from weft.datasets.selecting import Made
 from weft.datasets.traced import Traced
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Nest, TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Array, Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.ops.data import generator as nodes
 from weft.ops.process.script import numpy_function
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from weft.datasets import structure
 from weft.datasets.dataset import Dataset
 from weft.datasets.iterator import Iterator
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 
 
 def make_one_shot_iterator(dataset: Dataset) -> Iterator:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from weft.errors import OutOfRangeError
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import get_default_graph
 
 
 def elements_of(dataset: Nest) -> Iterator[Nest]:

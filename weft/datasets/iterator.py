@@ -9,12 +9,13 @@ from typing import Final
 from weft.datasets import nest, structure
 from weft.datasets.leaves import DatasetLike
 from weft.datasets.structured import Structured
-from weft.framework import dtypes, scopes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.context import scopes
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.data import iterator_nodes as nodes
 
 _GLOBAL_ITERATORS: Final = "iterators"

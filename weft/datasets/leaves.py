@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest
-from weft.framework.dims import Dims
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor, is_sparse
-from weft.framework.sparse_tensor_spec import SparseTensorSpec
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
-from weft.framework.tensor_spec import TensorSpec
-from weft.framework.type_spec import ShapedTypeSpec, TypeSpec
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor, is_sparse
+from weft.framework.composites.sparse_tensor_spec import SparseTensorSpec
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.tensor_shape import TensorShape, as_dims
+from weft.framework.types.type_spec import ShapedTypeSpec, TypeSpec
 from weft.ops.ragged.spec import RaggedTensorSpec
 from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.ragged.value import RaggedTensorValue

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from weft.datasets.dataset import Dataset
 from weft.datasets.experimental.transformations import scan, take_while
-from weft.framework.aliases import Nest
-from weft.framework.dtypes import bool as bool_type
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.types.dtypes import bool as bool_type
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.cond import cond
 from weft.translation.builtin_functions import register_form

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from weft.framework.aliases import Nest
-from weft.framework.sparse_tensor import SparseTensorValue
+from weft.framework.building.aliases import Nest
+from weft.framework.composites.sparse_tensor import SparseTensorValue
 
 
 def is_nested(value: object) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from weft.datasets import structure
 from weft.datasets.iterator import Iterator
 from weft.datasets.leaves import VariantSpec
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.type_spec import CompositeTensor, TypeSpec
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed
+from weft.framework.types.type_spec import CompositeTensor, TypeSpec
 from weft.ops.composites import register_composite
 from weft.ops.control_flow import optionals as nodes
 from weft.ops.data.iterator_nodes import iterator_get_next_as_optional

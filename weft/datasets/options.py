@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable
 from typing import Self
 
-from weft.framework.aliases import Nest
-from weft.framework.printed import printed
-from weft.platform.spelling import did_you_mean
+from weft.framework.building.aliases import Nest
+from weft.framework.types.printed import printed
+from weft.platform.hints.spelling import did_you_mean
 
 
 class Option:

@@ -8,10 +8,10 @@ from typing import Final
 
 from weft.datasets import nest, structure
 from weft.datasets.leaves import DatasetLike
-from weft.framework import dtypes
-from weft.framework.dims import brackets
-from weft.framework.operation import Operation
-from weft.framework.tensor_shape import as_dims
+from weft.framework.nodes.operation import Operation
+from weft.framework.types import dtypes
+from weft.framework.types.dims import brackets
+from weft.framework.types.tensor_shape import as_dims
 
 _MOST_STAGES: Final = 60
 _ENDINGS: Final = ("V1", "V2", "V3", "V4", "V5")

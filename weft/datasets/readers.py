@@ -7,13 +7,13 @@ from typing import Final
 
 from weft.datasets import functions, sources, structure
 from weft.datasets.dataset import Dataset
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.dtypes import as_dtype
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import as_dtype
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import reshape
 from weft.ops.data import files

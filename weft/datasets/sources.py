@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from weft.datasets import structure
 from weft.datasets.selecting import Made, int64
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.dimension import Dimension
-from weft.framework.node_errors import naming
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_shape import as_dims
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.nodes.node_errors import naming
+from weft.framework.types import dtypes
+from weft.framework.types.dimension import Dimension
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.data import sources
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from weft.datasets import nest, structure
 from weft.datasets.dataset import Dataset
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.dtypes import as_dtype
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import as_dtype
 from weft.ops.data.sql import sql_dataset
 
 

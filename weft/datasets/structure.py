@@ -15,16 +15,16 @@ from weft.datasets.leaves import (
     row_of_leaf,
     rows_component,
 )
-from weft.framework import dtypes
-from weft.framework.aliases import Nest
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.sparse_tensor_spec import SparseTensorSpec
-from weft.framework.tensor_spec import TensorSpec
-from weft.framework.type_spec import ShapedTypeSpec, TypeSpec
+from weft.framework.building.aliases import Nest
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.composites.sparse_tensor_spec import SparseTensorSpec
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType, as_dtype
+from weft.framework.types.type_spec import ShapedTypeSpec, TypeSpec
 
 
 def spec_of(structure: Nest) -> Nest:

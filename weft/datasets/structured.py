@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weft.datasets import structure
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 
 
 class Structured:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from weft.datasets.optional import OptionalSpec
-from weft.framework.sparse_tensor_spec import SparseTensorSpec
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.composites.sparse_tensor_spec import SparseTensorSpec
+from weft.framework.composites.tensor_spec import TensorSpec
 from weft.ops.control_flow.tensor_array_spec import TensorArraySpec
 from weft.ops.ragged.spec import RaggedTensorSpec
 

@@ -10,9 +10,9 @@ from typing import Final
 
 from weft.datasets import nest, structure
 from weft.datasets.leaves import as_leaf
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.control_flow.function_graph import FunctionGraph
 from weft.translation.calls import call
 

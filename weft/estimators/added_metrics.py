@@ -10,8 +10,8 @@ from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Nest
-from weft.framework.function_signatures import fn_args
+from weft.framework.building.aliases import Nest
+from weft.framework.compat.function_signatures import fn_args
 
 _TAKEN: Final = frozenset(("features", "labels", "predictions", "config"))
 

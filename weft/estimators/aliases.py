@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 
 # A tensor, or a dict or structure of tensors.
 Features: TypeAlias = Nest

@@ -12,8 +12,8 @@ from weft.client.session import Session
 from weft.estimators.aliases import Metrics
 from weft.estimators.estimator import Estimator
 from weft.estimators.specs import EvalSpec
-from weft.framework.collections import GraphKeys
-from weft.platform import tf_logging
+from weft.framework.graphs.collections import GraphKeys
+from weft.platform.logs import tf_logging
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 

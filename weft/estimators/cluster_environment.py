@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.estimators.aliases import Settings
-from weft.framework.cluster_spec import ClusterSpec
-from weft.platform.spelling import did_you_mean
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.platform.hints.spelling import did_you_mean
 
 _VARIABLE: Final = "TF_CONFIG"
 _FORM: Final = (

@@ -26,13 +26,13 @@ from weft.estimators.run_config import RunConfig
 from weft.estimators.train_loop import train
 from weft.estimators.trained_steps import trained_steps
 from weft.estimators.warm_start_settings import WarmStartSettings, warm_start_settings
-from weft.framework.aliases import FetchValue, Nest
-from weft.framework.graph import Graph
-from weft.framework.value_types import NumpyArray
+from weft.framework.building.aliases import FetchValue, Nest
+from weft.framework.graphs.graph import Graph
+from weft.framework.types.value_types import NumpyArray
 from weft.ops.random.seed import set_random_seed
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
 from weft.strategies.input.iterators import InputContext
 from weft.strategies.strategy import Strategy
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener

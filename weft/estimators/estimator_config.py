@@ -11,7 +11,7 @@ from typing import Any
 from tensorboard.compat.proto import config_pb2
 
 from weft.estimators.run_config import RunConfig, get_default_session_config
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.strategies.strategy import Strategy
 from weft.training.device_setter import STANDARD_PS_OPS, replica_device_setter
 

@@ -9,12 +9,12 @@ from weft.estimators.aliases import MetricOps
 from weft.estimators.export.default_outputs import get_export_outputs
 from weft.estimators.export.export_output import ExportOutput
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework import nest
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.shape_ops import reshape
 from weft.ops.variables.variable import Variable
 from weft.training.hooks.session_run_hook import SessionRunHook

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from weft.estimators.aliases import Features, Labels, MetricOps
 from weft.estimators.estimator_spec import LOSS_METRIC_KEY, EstimatorSpec
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.models.metrics.mean import mean
 from weft.ops.control_flow.ordering import group
 from weft.training.hooks.session_run_hook import SessionRunHook

@@ -11,10 +11,10 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 
 from weft.estimators.aliases import Metrics
 from weft.events.file_writer import FileWriterCache
-from weft.framework import dtypes
-from weft.framework.collections import GraphKeys
-from weft.framework.tensor_util import make_tensor_proto
-from weft.platform import tf_logging
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_util import make_tensor_proto
+from weft.platform.logs import tf_logging
 
 
 def write_results(output_dir: str, results: Metrics, checkpoint_path: str | None) -> None:

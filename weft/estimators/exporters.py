@@ -12,9 +12,10 @@ from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import LOSS_METRIC_KEY
 from weft.estimators.export.saved_model_export import ReceiverFn
 from weft.events.summary_iterator import summary_iterator
-from weft.framework.function_signatures import fn_args
-from weft.framework.printed import printed
-from weft.platform import gfile, tf_logging
+from weft.framework.compat.function_signatures import fn_args
+from weft.framework.types.printed import printed
+from weft.platform.files import gfile
+from weft.platform.logs import tf_logging
 
 # Tells from `best_eval_result` and `current_eval_result` whether the second is better.
 CompareFn: TypeAlias = Callable[..., bool]

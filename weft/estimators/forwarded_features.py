@@ -9,9 +9,9 @@ from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.export_output import PredictOutput
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.composites.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.sparse.tensors import sparse_tensor_to_dense
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from weft.client.session import Session
 from weft.datasets.dataset import Dataset
 from weft.estimators.aliases import Features, Labels
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import described
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunHook
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from weft.estimators.aliases import Features, Params
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Nest
-from weft.framework.function_signatures import fn_args
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.compat.function_signatures import fn_args
+from weft.framework.nodes.operation import Tensor
 
 
 def call_logit_fn(

@@ -10,11 +10,11 @@ from weft.estimators.aliases import Features, InputFn, Labels, ModelFn, Params
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Nest
-from weft.framework.function_signatures import fn_args, get_func_name
-from weft.framework.graph_functions import device
-from weft.platform import tf_logging
-from weft.platform.function_wait import call_watched
+from weft.framework.building.aliases import Nest
+from weft.framework.building.graph_functions import device
+from weft.framework.compat.function_signatures import fn_args, get_func_name
+from weft.platform.logs import tf_logging
+from weft.platform.waits.function_wait import call_watched
 from weft.strategies.input.iterators import InputContext
 
 _NO_LABELS: Final = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 
 
 def chosen_predictions(predictions: Nest, predict_keys: Sequence[str] | str | None) -> Nest:

@@ -7,7 +7,7 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 from weft.estimators.estimator import Estimator
 from weft.estimators.export.saved_model_export import ReceiverFn
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 from weft.training.saved_model.predictor import DEFAULT_KEY, Predictor, signature_names
 from weft.training.sessions.monitored_session import MonitoredSession
 from weft.training.sessions.session_creator import ChiefSessionCreator

@@ -9,10 +9,10 @@ from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.evaluation_graph import EvaluationGraph, evaluation_of
 from weft.estimators.input_function import DatasetInitializerHook
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework import nest
-from weft.framework.aliases import Nest, SessionLike
-from weft.framework.operation import Operation
-from weft.framework.replica_values import Value
+from weft.framework.building.aliases import Nest, SessionLike
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation
+from weft.framework.types.replica_values import Value
 from weft.models.metrics.mean import mean
 from weft.ops.control_flow.ordering import group
 from weft.strategies.input.iterators import InputContext

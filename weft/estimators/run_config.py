@@ -11,10 +11,10 @@ from tensorboard.compat.proto import config_pb2, rewriter_config_pb2
 
 from weft.estimators.aliases import Settings
 from weft.estimators.cluster_environment import TaskType, cluster_task, tf_config
-from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.function_signatures import fn_args
-from weft.framework.printed import printed
-from weft.platform import tf_logging
+from weft.framework.compat.function_signatures import fn_args
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.framework.types.printed import printed
+from weft.platform.logs import tf_logging
 from weft.strategies.distribute_config import DistributeConfig
 from weft.strategies.strategy import Strategy
 

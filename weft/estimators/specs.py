@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from weft.estimators.aliases import InputFn
 from weft.estimators.exporters import Exporter
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.training.hooks.session_run_hook import SessionRunHook
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from weft.estimators.cluster_environment import TaskType
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.run_config import RunConfig
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
 from weft.ops.summary.nodes import scalar
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook, CheckpointSaverListener
 from weft.training.hooks.logging_hooks import LoggingTensorHook
 from weft.training.hooks.session_run_hook import SessionRunHook

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.checkpoint.checkpoint_state import latest_checkpoint
-from weft.framework.collections import GraphKeys
+from weft.framework.graphs.collections import GraphKeys
 
 
 def trained_steps(model_dir: str) -> int:

@@ -14,8 +14,8 @@ from weft.estimators.cluster_environment import TaskType
 from weft.estimators.estimator import Estimator
 from weft.estimators.run_config import RunConfig
 from weft.estimators.specs import EvalSpec, TrainSpec
-from weft.framework.collections import GraphKeys
-from weft.platform import tf_logging
+from weft.framework.graphs.collections import GraphKeys
+from weft.platform.logs import tf_logging
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener
 
 # Workers start one after another, so that the chief's variables have values when they look. Programs set these.

@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from weft.platform import gfile, tf_logging
+from weft.platform.files import gfile
+from weft.platform.logs import tf_logging
 from weft.training.saved_model import layout
 from weft.training.saving.warm_start import VocabInfo
 

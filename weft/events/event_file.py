@@ -15,7 +15,8 @@ from tensorboard.compat.proto import event_pb2
 
 from weft import errors
 from weft.checkpoint.records import as_record
-from weft.platform import gfile, tf_logging
+from weft.platform.files import gfile
+from weft.platform.logs import tf_logging
 
 _FILE_VERSION: Final = "brain.Event:2"
 _NUMBERS: Final = itertools.count()

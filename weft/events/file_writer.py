@@ -11,12 +11,12 @@ from typing import Any, SupportsInt
 from tensorboard.compat.proto import event_pb2, graph_pb2, meta_graph_pb2, summary_pb2
 
 from weft.events.event_file import EventFile
-from weft.framework.aliases import SessionLike
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.op_list import describe
-from weft.framework.printed import printed
-from weft.platform.argument_checks import check_arguments
-from weft.platform.program_frames import level_of_program
+from weft.framework.building.aliases import SessionLike
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.registry.op_list import describe
+from weft.framework.types.printed import printed
+from weft.platform.frames.program_frames import level_of_program
+from weft.platform.hints.argument_checks import check_arguments
 from weft.proto.messages import RunMetadata
 
 

@@ -12,7 +12,7 @@ from typing import Final, Generic, TypeVar
 from tensorboard.compat.proto.summary_pb2 import HistogramProto
 
 from weft import errors
-from weft.framework.printed import printed
+from weft.framework.types.printed import printed
 
 _Cell = TypeVar("_Cell")
 _Value = TypeVar("_Value")

@@ -8,7 +8,7 @@ from google.protobuf import text_format
 from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
 from weft.events.file_writer import FileWriter
-from weft.platform.file_io import write_string_to_file
+from weft.platform.files.file_io import write_string_to_file
 
 # TensorBoard looks for this file in each of its folders.
 _FILE = "projector_config.pbtxt"

@@ -8,7 +8,7 @@ from typing import Any
 from tensorboard.compat.proto import event_pb2
 
 from weft.checkpoint.records import record_bytes, records
-from weft.framework.proto_reading import parse
+from weft.framework.serial.proto_reading import parse
 
 
 def summary_iterator(path: str) -> Iterator[Any]:

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
-from weft.framework.printed import printed
+from weft.framework.types.printed import printed
 
 _TRACKS: Final = "_setattr_tracking"
 _Method = TypeVar("_Method", bound=Callable[..., object])

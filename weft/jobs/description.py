@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 
 ROLES: Final = ("ps", "chief", "worker", "evaluator")
 """The roles of a cluster's tasks, in the order in which tasks are numbered where one list has them all."""

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from weft.jobs.description import ROLES, JobDescription, JobError, Restart, Role
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 
 # What TOML has; dates are no value of a job's.
 _Value: TypeAlias = object

@@ -11,10 +11,10 @@ from typing import SupportsIndex, TypeVar
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.rnn.cell import RNNCell
 from weft.models.rnn.dynamic import dynamic_rnn
 from weft.ops.array.batch_gather import gather_nd

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework.aliases import TensorLike
-from weft.framework.collections import GraphKeys
-from weft.framework.node_errors import naming
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.nodes.node_errors import naming
+from weft.framework.nodes.operation import Tensor
 from weft.models.losses import (
     DEFAULT_REDUCTION,
     ONE_SHAPE,

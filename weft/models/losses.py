@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import naming
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.node_errors import naming
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.weights_broadcast import assert_broadcastable, broadcast_weights
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones_like, zeros_like

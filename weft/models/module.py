@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar, Final
 
 from weft.framework.attribute_tracking import NoDependency
-from weft.framework.graph import get_default_graph
-from weft.framework.graph_functions import name_scope
-from weft.framework.printed import printed
+from weft.framework.building.graph_functions import name_scope
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.types.printed import printed
 from weft.ops.variables.variable import Variable
 
 _Path = tuple[object, ...]

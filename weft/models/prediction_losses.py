@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.losses import (
     DEFAULT_REDUCTION,
     add_loss,
@@ -29,7 +29,7 @@ from weft.ops.math.elementwise import add, mul, neg, square, squared_difference,
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import log
 from weft.ops.nn.activation import relu
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 
 def absolute_difference(

@@ -6,12 +6,12 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array, ArrayModule, Nest, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import naming
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Nest, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import naming
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.filling import ones_like
 from weft.ops.array.padding import pad_v2
 from weft.ops.array.shape_ops import expand_dims, rank, shape, size, squeeze

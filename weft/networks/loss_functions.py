@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.layers.core import either_branch
 from weft.networks.backend import crossentropy
 from weft.networks.state.defaults import epsilon, floatx

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 
 def to_categorical(y: Array, num_classes: int | None = None, dtype: str = "float32") -> Array:

@@ -1,6 +1,6 @@
 """The operations, one package per family; each op is declared once: kernel, shape rule and gradient together."""
 
-from weft.framework.op_registry import load_when_missing
+from weft.framework.registry.op_registry import load_when_missing
 
 for _family in (
     "data_flow.barrier", "data_flow.staging", "foreign", "image.projection", "nn.beam_search", "process.memory",

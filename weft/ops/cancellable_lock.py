@@ -8,9 +8,9 @@ import threading
 from collections.abc import Iterator
 from typing import Final
 
-from weft.framework.built_at import named
-from weft.framework.op_context import OpContext
-from weft.platform.wait_notice import WaitNotice
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.built_at import named
+from weft.platform.waits.wait_notice import WaitNotice
 
 _LOG: Final = logging.getLogger("weft.waits")
 

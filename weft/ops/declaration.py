@@ -10,18 +10,18 @@ from typing import Any, Concatenate, Final, Never, ParamSpec, Protocol, TypeAlia
 
 import numpy as np
 
-from weft.framework import op_registry
-from weft.framework.aliases import ArrayModule
-from weft.framework.attr_limits import Limits
-from weft.framework.dims import Dims, broadcast_dims, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.node_errors import ShapeMisfit
-from weft.framework.node_types import group
-from weft.framework.op_builder import build
-from weft.framework.op_def import REQUIRED, OpDef, Traits
-from weft.framework.op_def import not_differentiable as not_differentiable
-from weft.framework.op_role import Role as Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import ArrayModule
+from weft.framework.building.op_builder import build
+from weft.framework.nodes.node_errors import ShapeMisfit
+from weft.framework.nodes.node_types import group
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.attr_limits import Limits
+from weft.framework.op_types.op_def import REQUIRED, OpDef, Traits
+from weft.framework.op_types.op_def import not_differentiable as not_differentiable
+from weft.framework.op_types.op_role import Role as Role
+from weft.framework.registry import op_registry
+from weft.framework.types.dims import Dims, broadcast_dims, merge_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.dispatch import fallback
 
 Infer = Callable[[Operation], Sequence[Dims]]
@@ -109,7 +109,7 @@ def op(
 
     Args:
         name: the op type, TensorFlow's where it has one.
-        signature: inputs and outputs with their types; see `weft.framework.op_signature`.
+        signature: inputs and outputs with their types; see `weft.framework.op_types.op_signature`.
         infer: the shape rule, `infer(op) -> one Dims per output`; ValueError when the inputs' shapes don't fit.
         gradient: `gradient(op, *output_grads)` giving a gradient (or None) for each input; `not_differentiable` when
             there is none to give, None when a program that wants one is to be told that the op has no rule; `vjp` (in
@@ -118,7 +118,7 @@ def op(
         defaults: defaults of attributes that the signature names.
         limits: those of attributes, where they differ from what `attr_limits` has for all attributes of a name.
         **traits: what passes and the runtime know of the op: its role, the state that it touches, what must be known to
-            compile it; `weft.framework.op_def.OpDef` says what each means.
+            compile it; `weft.framework.op_types.op_def.OpDef` says what each means.
     """
 
     def decorate(kernel: Callable[..., object]) -> Callable[..., Any]:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-from weft.framework.op_def import OpDef
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import OpDef
 from weft.ops.declaration import definition_of
 from weft.ops.math import comparison, division, elementwise, norms, reductions, unary
 from weft.ops.math.products import mat_mul

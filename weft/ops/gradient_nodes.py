@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import broadcast_dims
-from weft.framework.op_def import OfNode
-from weft.framework.operation import Operation
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_def import OfNode
+from weft.framework.types.dims import broadcast_dims
 
 
 def always(count: int) -> OfNode[int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_role import Role
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 
 
 def handle_shape(handle: Tensor) -> Dims:

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from weft.errors import InvalidArgumentError, ResourceExhaustedError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 T = TypeVar("T")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from weft.framework.default_stack import default_graphs
-from weft.framework.graph_names import chosen_name
-from weft.framework.op_builder import graph_of, refuse_loop_values
+from weft.framework.building.op_builder import graph_of, refuse_loop_values
+from weft.framework.context.default_stack import default_graphs
+from weft.framework.graphs.graph_names import chosen_name
 
 
 @contextlib.contextmanager

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework import op_registry
-from weft.framework.aliases import Array, ArrayModule
-from weft.framework.attr_value import FunctionName
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.node_types import group
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, ArrayModule
+from weft.framework.nodes.node_types import group
+from weft.framework.nodes.operation import Operation
+from weft.framework.registry import op_registry
+from weft.framework.types.attr_value import FunctionName
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import op
 from weft.ops.traced_checks import unchecked
-from weft.platform.jax_modules import jax, jnp
+from weft.platform.imports.jax_modules import jax, jnp
 
 
 def _input_shapes(node: Operation) -> list[Dims]:

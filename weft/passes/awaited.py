@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from weft.framework import dtypes
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_role import Role
+from weft.framework.types import dtypes
 
 _ALL: Final = -1
 

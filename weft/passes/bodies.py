@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from weft.framework.dtypes import string, variant
-from weft.framework.func_graph import FuncGraph, bodies_of, first_argument, is_invariant
-from weft.framework.node_types import group
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.func_graph import FuncGraph, bodies_of, first_argument, is_invariant
+from weft.framework.nodes.node_types import group
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import string, variant
 from weft.passes.prune import prune
 
 _UNCOMPILED: Final = frozenset((string, variant))

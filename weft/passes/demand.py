@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from weft.framework.func_graph import FuncGraph, bodies_of, first_argument
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.func_graph import FuncGraph, bodies_of, first_argument
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
 from weft.passes.prune import prune
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from weft.framework import device_spec
-from weft.framework.dtypes import resource
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.devices import device_spec
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import resource
 
 PIECE_BYTES: Final = 4 << 20
 """What leaves early is at least so much, and so is what is left: it takes a millisecond to send, a further call a tenth."""

@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from weft.framework import op_registry
-from weft.framework.attr_value import FunctionName
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import Graph
-from weft.framework.op_def import OpDef
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import OpDef
+from weft.framework.op_types.op_role import Role
+from weft.framework.registry import op_registry
+from weft.framework.types.attr_value import FunctionName
 from weft.passes.demand import Demand, PartDemand, may_need_less
 from weft.passes.prune import prune
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from weft.framework import device_spec
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.devices import device_spec
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
 from weft.passes.stage import FREE_ROLES, Kind, Staging
 from weft.passes.static_values import is_copied
 

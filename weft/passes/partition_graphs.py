@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
-from weft.framework.graph_def import to_node_def
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.serial.graph_def import to_node_def
 from weft.passes.partition import Partition
 
 

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from weft.errors import InvalidArgumentError
-from weft.framework import device_spec
-from weft.framework.dtypes import resource
-from weft.framework.func_graph import bodies_of, input_arguments
-from weft.framework.node_types import group
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation
-from weft.platform.spelling import did_you_mean
+from weft.framework.devices import device_spec
+from weft.framework.graphs.func_graph import bodies_of, input_arguments
+from weft.framework.nodes.node_types import group
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import resource
+from weft.platform.hints.spelling import did_you_mean
 
 _LONE_JOBS: Final = frozenset(("local", "localhost"))  # of a server without a cluster, and of a session without a server
 _SOFT: Final = "tf.Session(config=tf.ConfigProto(allow_soft_placement=True))"

@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Collection, Iterable, Sequence
 
 from weft.errors import InvalidArgumentError
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
 
 
 def prune(

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from weft.framework import device_spec
-from weft.framework.constant_value import constant_value
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import TensorShape
-from weft.framework.variable_node import declared_dims
+from weft.framework.devices import device_spec
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.nodes.variable_node import declared_dims
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.tensor_shape import TensorShape
 
 # Below this a table's stages are better merged with the computation around them.
 MIN_BYTES: Final = 1 << 20

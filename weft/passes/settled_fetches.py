@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.node_types import group
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.node_types import group
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
 from weft.passes.partition import Partition
 
 

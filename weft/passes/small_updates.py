@@ -11,9 +11,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from weft.framework import device_spec
-from weft.framework.operation import Operation, Tensor
-from weft.framework.variable_node import declared_dims
+from weft.framework.devices import device_spec
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.nodes.variable_node import declared_dims
 
 MAX_ELEMENTS: Final = 2048
 """The largest variable that counts as small: there the passes of NumPy over the elements cost what XLA's call does."""

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types import dtypes
 from weft.passes.awaited import awaited_sets
 from weft.passes.early_sends import cut
 from weft.passes.row_wise import is_read, row_wise_ops

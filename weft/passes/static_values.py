@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
 from weft.passes.bodies import needed_static_inputs, static_inputs
 
 _COPIED_BYTES: Final = 1 << 20

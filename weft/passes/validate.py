@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from weft.errors import InternalError
-from weft.framework import device_spec
-from weft.framework.dtypes import string, variant
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.devices import device_spec
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import string, variant
 from weft.passes.partition import Edge, Partition
 from weft.passes.row_wise import is_read
 from weft.passes.stage import FREE_ROLES, Kind, Staging

@@ -62,7 +62,7 @@ from absl.flags import (
     validator,
 )
 
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 
 __all__ = [
     "DEFINE",

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from weft.platform.aligned_memory import aligned_empty, aligned_memory, lent
+from weft.platform.machine.aligned_memory import aligned_empty, aligned_memory, lent
 from weft.protocol.buffer_pool import BufferPool
 
 MAX_KEPT_BYTES: Final = 256 << 20

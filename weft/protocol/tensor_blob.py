@@ -13,7 +13,7 @@ from typing import Any, Final, SupportsBytes, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 from weft.protocol.messages import Array
 from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from weft.errors import OpError
-from weft.framework.aliases import Array
-from weft.framework.node_types import group
-from weft.framework.op_context import DeviceMemory, Parking
-from weft.framework.operation import Operation
-from weft.framework.unshared import is_unshared
-from weft.platform.file_access import FileAccess
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import DeviceMemory, Parking
+from weft.framework.nodes.node_types import group
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.unshared import is_unshared
+from weft.platform.files.file_access import FileAccess
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.host.called_function import called_function
 from weft.runtime.host.eager_node import EAGER_STATE, drop_container, run_node
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class HostContext:
-    """One node's view of its step, session and task; see `weft.framework.op_context.OpContext`."""
+    """One node's view of its step, session and task; see `weft.framework.building.op_context.OpContext`."""
 
     __slots__ = ("_cancellation", "_op", "_permit", "_session", "device", "parking", "step_id")
 
@@ -157,7 +157,7 @@ class HostContext:
 
 
 class HostCaller:
-    """On whose behalf kernels call functions; see `weft.framework.op_context.Caller`."""
+    """On whose behalf kernels call functions; see `weft.framework.building.op_context.Caller`."""
 
     __slots__ = ("_cancellation", "_device", "_session", "_step_id", "compiles_loops", "streams")
 

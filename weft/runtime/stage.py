@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from weft.errors import OpError
-from weft.framework.aliases import Array
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation
 from weft.passes.awaited import may_block, names_resource
 from weft.passes.stage import Kind
 from weft.runtime.choice.compile_rules import Choice, CompileRules, Way

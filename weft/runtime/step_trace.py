@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import step_stats_pb2
 
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.process.sendrecv import SOURCE_NAME
 from weft.passes.partition import Edge
 

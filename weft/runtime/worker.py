@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from weft.errors import AbortedError, CancelledError, OpError
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.passes.partition import Partition
-from weft.platform.collections import paused_collections
-from weft.platform.file_access import FileAccess
+from weft.platform.files.file_access import FileAccess
+from weft.platform.imports.collections import paused_collections
 from weft.protocol.limits import ServerLimits
 from weft.protocol.messages import Push
 from weft.protocol.rendezvous_table import Deliver, End, GiveUp, Instruction, RendezvousTable

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Final
 
-from weft.framework import dtypes, nest, replication
-from weft.framework.graph import get_default_graph
-from weft.framework.replica_values import Function, StrategyLike, Value
+from weft.framework.context import replication
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.types import dtypes
+from weft.framework.types.replica_values import Function, StrategyLike, Value
 from weft.ops.array.constant import constant
 from weft.strategies.context import ReplicaContext
 from weft.strategies.extended import StrategyExtended

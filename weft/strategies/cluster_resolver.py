@@ -7,11 +7,11 @@ import os
 from collections import Counter, defaultdict
 
 from weft.client.session import Session
-from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.device_spec import DeviceSpec
-from weft.framework.graph import Graph
-from weft.framework.printed import printed
-from weft.framework.replica_values import Value
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.framework.graphs.graph import Graph
+from weft.framework.types.printed import printed
+from weft.framework.types.replica_values import Value
 from weft.proto.messages import ConfigProto
 
 

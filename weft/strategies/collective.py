@@ -8,9 +8,9 @@ import zlib
 import numpy as np
 
 from weft.errors import FailedPreconditionError
-from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.operation import Tensor
-from weft.framework.replica_values import Function, StrategyLike, Value
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.replica_values import Function, StrategyLike, Value
 from weft.strategies.cluster_resolver import TFConfigClusterResolver
 from weft.strategies.input.iterators import InputContext
 from weft.strategies.mirrored import MirroredExtended

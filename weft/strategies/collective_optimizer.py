@@ -15,19 +15,19 @@ import time
 from typing import Final
 
 from weft.errors import DeadlineExceededError, OpError
-from weft.framework.aliases import SessionLike
-from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.collections import GraphKeys
-from weft.framework.device_spec import DeviceSpec
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation
-from weft.framework.replica_values import Value
+from weft.framework.building.aliases import SessionLike
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation
+from weft.framework.types.replica_values import Value
 from weft.ops.control_flow.ordering import group
 from weft.ops.variables.assign import assign
-from weft.platform import tf_logging
-from weft.platform.free_ports import free_ports
-from weft.platform.host_port import split_address
-from weft.platform.wait_notice import WaitNotice
+from weft.platform.hosts.free_ports import free_ports
+from weft.platform.hosts.host_port import split_address
+from weft.platform.logs import tf_logging
+from weft.platform.waits.wait_notice import WaitNotice
 from weft.proto.messages import ConfigProto
 from weft.strategies.reduction.across_processes import AcrossProcesses
 from weft.strategies.reduction.process_group import GROUP, Place

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from weft.autodiff.custom_gradient import custom_gradient
-from weft.framework import nest, replication
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.replica_values import Function, StrategyLike, Value
-from weft.framework.replication import Mode
+from weft.framework.context import replication
+from weft.framework.context.replication import Mode
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed
+from weft.framework.types.replica_values import Function, StrategyLike, Value
 from weft.strategies.reduction.reduce_op import as_reduce_op
 from weft.strategies.replicas.devices import device_in_scope
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from weft.distributed.server.server import Server
-from weft.framework.replica_values import Value
+from weft.framework.types.replica_values import Value
 from weft.strategies.cluster_resolver import TFConfigClusterResolver
 
 

@@ -7,15 +7,16 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 
 from weft.datasets.dataset import Dataset
-from weft.framework import nest, replication
-from weft.framework.graph import get_default_graph
-from weft.framework.replica_values import Function, StrategyLike, Value
-from weft.framework.replication import Mode
+from weft.framework.context import replication
+from weft.framework.context.replication import Mode
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.types.replica_values import Function, StrategyLike, Value
 from weft.ops.control_flow.ordering import group
 from weft.ops.variables.scopes import get_variable_scope
 from weft.ops.variables.variable import variable_creator_scope
 from weft.ops.variables.variable_scope import variable_scope
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.strategies.context import require_cross_replica, require_scope
 from weft.strategies.reduction.reduce_op import ReduceOp, as_reduce_op
 from weft.strategies.replicas.devices import device_in_scope

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
-from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.devices.cluster_spec import ClusterSpec
 from weft.strategies.cluster_resolver import ClusterResolver
 
 _LABELS: Final[Mapping[str, Sequence[str]]] = {"worker": ("job-name=tensorflow",)}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 
-from weft.framework.graph import get_default_graph
-from weft.framework.replica_values import Function, StrategyLike, Value
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.types.replica_values import Function, StrategyLike, Value
 from weft.strategies.context import UpdateContext
 from weft.strategies.extended import StrategyExtended
 from weft.strategies.input.iterators import DistributedDataset, InputContext, ReplicaIterator, dataset_of, divided

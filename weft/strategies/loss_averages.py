@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.losses import Reduction, compute_weighted_loss
 from weft.models.weights_broadcast import aligned_weights
 from weft.ops.array.shape_ops import shape

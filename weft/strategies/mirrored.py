@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.replica_values import Function, StrategyLike, Value
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.types.replica_values import Function, StrategyLike, Value
 from weft.ops.array.identity import identity_node
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.strategies.local import LocalReplicas

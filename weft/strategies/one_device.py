@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 
-from weft.framework import dtypes, nest
-from weft.framework.graph import get_default_graph
-from weft.framework.replica_values import Function, StrategyLike, Value
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.types import dtypes
+from weft.framework.types.replica_values import Function, StrategyLike, Value
 from weft.ops.array.constant import constant
 from weft.strategies.context import ReplicaContext, UpdateContext
 from weft.strategies.local import LocalReplicas

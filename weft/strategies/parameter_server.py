@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 
-from weft.framework import nest
-from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.graph import get_default_graph
-from weft.framework.replica_values import Function, StrategyLike, Value
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.types.replica_values import Function, StrategyLike, Value
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.strategies.cluster_resolver import ClusterResolver, TFConfigClusterResolver
 from weft.strategies.context import UpdateContext

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.devices.cluster_spec import ClusterSpec
 from weft.jobs.description import JobError
 from weft.jobs.slurm import SlurmStep, expand_counts
 from weft.jobs.task_place import TaskPlace
-from weft.platform.installed_gpus import installed_gpus
+from weft.platform.machine.installed_gpus import installed_gpus
 from weft.proto.messages import ConfigProto
 from weft.strategies.cluster_resolver import ClusterResolver
 

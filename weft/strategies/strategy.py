@@ -7,9 +7,9 @@ import enum
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NoReturn
 
-from weft.framework import dtypes
-from weft.framework.operation import Tensor
-from weft.framework.replica_values import Function, Value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.replica_values import Function, Value
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.shape_ops import size as size_of
 from weft.ops.math.casting import cast

@@ -11,13 +11,13 @@ from typing import Any, Final
 import numpy as np
 
 from weft.client.session import BaseSession, Session, get_default_session
-from weft.framework.aliases import Array
-from weft.framework.device_spec import DeviceSpec
-from weft.framework.dtypes import as_dtype, bfloat16
-from weft.framework.graph import Graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.building.aliases import Array
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.framework.graphs.graph import Graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dtypes import as_dtype, bfloat16
 from weft.ops.ragged.tensor import RaggedTensor
 from weft.testing import ragged_values
 

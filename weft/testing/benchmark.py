@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from weft.framework.aliases import Feeds, Fetches, SessionLike
+from weft.framework.building.aliases import Feeds, Fetches, SessionLike
 from weft.proto.messages import ConfigProto
 
 

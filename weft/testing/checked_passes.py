@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.passes import partition as partition_pass
 from weft.passes import settled_fetches as settled_pass
 from weft.passes.partition import Partition

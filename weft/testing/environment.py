@@ -10,8 +10,8 @@ from tensorboard.compat.proto import config_pb2, graph_pb2, node_def_pb2
 
 from weft.client.device_lib import list_local_devices
 from weft.distributed.server.server import Server
-from weft.framework.graph import get_default_graph
-from weft.platform.free_ports import free_ports
+from weft.framework.graphs.graph import get_default_graph
+from weft.platform.hosts.free_ports import free_ports
 
 
 def gpu_device_name() -> str:

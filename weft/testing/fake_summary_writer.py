@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from tensorboard.compat.proto import config_pb2, event_pb2, graph_pb2, meta_graph_pb2, summary_pb2
 
 from weft.events.file_writer import FileWriterCache
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 
 _Defs = Sequence[graph_pb2.GraphDef] | None
 _MetaGraphs = Sequence[meta_graph_pb2.MetaGraphDef] | None

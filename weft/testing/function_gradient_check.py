@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 
 from weft.client.session import get_default_session
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.placeholder import placeholder
 from weft.testing.gradient_check import jacobians
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from weft.autodiff.gradients import gradients
 from weft.client.session import BaseSession, get_default_session
-from weft.framework.aliases import Feeds, Fetches, SessionLike, TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Feeds, Fetches, SessionLike, TensorLike
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.placeholder import placeholder
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, node_def_pb2
 
-from weft.framework.graph import Graph
-from weft.framework.importer import import_graph_def
+from weft.framework.graphs.graph import Graph
+from weft.framework.importing.importer import import_graph_def
 from weft.testing.environment import assert_equal_graph_def
 
 

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import TypeAlias
 
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.testing.test_case import TestCase
 
 # A test, or the decorator of one.

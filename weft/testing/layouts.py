@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.transposing import transpose
 
 Image = TypeVar("Image", Tensor, list[int])

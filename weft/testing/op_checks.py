@@ -15,16 +15,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft.autodiff.gradients import gradients
-from weft.framework import dtypes, op_def, op_registry
-from weft.framework.aliases import TensorLike
-from weft.framework.dims import dims_compatible
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph import Graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.node_types import group
-from weft.framework.op_builder import build
-from weft.framework.op_def import OpDef
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.op_builder import build
+from weft.framework.graphs.graph import Graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.node_types import group
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types import op_def
+from weft.framework.op_types.op_def import OpDef
+from weft.framework.registry import op_registry
+from weft.framework.types import dtypes
+from weft.framework.types.dims import dims_compatible
+from weft.framework.types.dtypes import DType, as_dtype
 from weft.ops.array.constant import constant
 from weft.ops.array.placeholder import placeholder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.ops.ragged.value import RaggedTensorValue
 
 

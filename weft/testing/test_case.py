@@ -24,9 +24,9 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.client.session import BaseSession, Session, get_default_session
 from weft.errors import OpError
-from weft.framework import nest
-from weft.framework.aliases import FetchValue
-from weft.framework.graph import GRAPH_DEF_VERSION, Graph, get_default_graph, reset_default_graph
+from weft.framework.building.aliases import FetchValue
+from weft.framework.graphs.graph import GRAPH_DEF_VERSION, Graph, get_default_graph, reset_default_graph
+from weft.framework.nested import nest
 from weft.framework.version import GRAPH_DEF_VERSION_MIN_CONSUMER
 from weft.ops.random.seed import set_random_seed
 from weft.testing.array_assertions import ArrayAssertions

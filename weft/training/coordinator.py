@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from weft import errors
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
-from weft.platform.interrupts import is_main_thread
-from weft.platform.standing_threads import look_every_s
-from weft.platform.wait_notice import WaitNotice
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
+from weft.platform.process.interrupts import is_main_thread
+from weft.platform.waits.standing_threads import look_every_s
+from weft.platform.waits.wait_notice import WaitNotice
 from weft.training.stop_wait import StopWait, others_of_program
 
 _POLL_S: Final = 0.05

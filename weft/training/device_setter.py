@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from weft.framework.cluster_spec import ClusterLike, ClusterSpec
-from weft.framework.device_spec import DeviceSpec, canonical_name, merge_names
-from weft.framework.operation import Operation
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.framework.devices.cluster_spec import ClusterLike, ClusterSpec
+from weft.framework.devices.device_spec import DeviceSpec, canonical_name, merge_names
+from weft.framework.nodes.operation import Operation
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
 
 # Ops that hold state which the replicas share.
 STANDARD_PS_OPS: Final = (

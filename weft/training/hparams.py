@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 
 _ASSIGNMENT: Final = re.compile(
     r"""

@@ -9,16 +9,16 @@ from typing import Any, Final
 
 from weft import errors
 from weft.client.session import BaseSession, get_default_session
-from weft.framework.aliases import SessionLike
-from weft.framework.collection_proto import register_proto_function
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
-from weft.framework.operation import Operation
-from weft.framework.value_types import OrNone
+from weft.framework.building.aliases import SessionLike
+from weft.framework.graphs.collection_proto import register_proto_function
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.importing.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.nodes.operation import Operation
+from weft.framework.types.value_types import OrNone
 from weft.ops.data_flow.queue import QueueBase
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
 from weft.proto import queue_runner_pb2
 from weft.proto.queue_runner_pb2 import QueueRunnerDef
 from weft.training.coordinator import Coordinator, SessionThread

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 from weft.ops.data_flow.accumulators import accumulator_take_gradient, sparse_accumulator_take_gradient
 from weft.ops.declaration import definition_of
 

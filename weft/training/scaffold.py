@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from weft.framework.aliases import Feeds
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.value_types import OrNone
+from weft.framework.building.aliases import Feeds
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.value_types import OrNone
 from weft.ops.array.joining import concat
 from weft.ops.control_flow.ordering import group
 from weft.ops.summary.merge import merge_all
@@ -20,8 +20,8 @@ from weft.ops.variables.collections import (
     local_variables_initializer,
     report_uninitialized_variables,
 )
-from weft.platform import tf_logging
-from weft.platform.function_wait import call_watched
+from weft.platform.logs import tf_logging
+from weft.platform.waits.function_wait import call_watched
 from weft.training.resources import Resource, local_resources, report_uninitialized_resources, shared_resources
 from weft.training.saving.saver import Saver, get_saver_or_default
 

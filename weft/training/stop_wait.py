@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from weft.platform import tf_logging
-from weft.platform.standing_threads import StandingThreads, look_every_s, places_of, threads_of_program
+from weft.platform.logs import tf_logging
+from weft.platform.waits.standing_threads import StandingThreads, look_every_s, places_of, threads_of_program
 
 _ASK: Final = (
     "Look what each waits for there. A thread asks for the stop by coord.request_stop(), and with coord.stop_on_exception() "

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import SessionLike, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.value_types import OrNone
+from weft.framework.building.aliases import SessionLike, VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.value_types import OrNone
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.options import VariableAggregation
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 def global_step(sess: SessionLike, global_step_tensor: VariableLike | str) -> int:

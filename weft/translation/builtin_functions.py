@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.types import dtypes
 from weft.ops.array.ranges import range_of as tensor_range
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.assertion import assert_that, print_v2

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import Final
 
-from weft.framework import conversion_status
-from weft.framework.aliases import Nest
-from weft.framework.conversion_status import Status
-from weft.platform import tf_logging
-from weft.platform.malt_modules import py_builtins
+from weft.framework.building.aliases import Nest
+from weft.framework.context import conversion_status
+from weft.framework.context.conversion_status import Status
+from weft.platform.imports.malt_modules import py_builtins
+from weft.platform.logs import tf_logging
 from weft.translation.builtin_functions import overload
 from weft.translation.need import is_left_alone, needs_translation
 from weft.translation.options import Options

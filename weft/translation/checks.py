@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.dims import Dims
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dims import Dims
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.composites import as_leaf
-from weft.platform.malt_modules import operators
+from weft.platform.imports.malt_modules import operators
 
 
 def is_undefined(value: object) -> bool:

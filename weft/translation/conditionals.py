@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.cond import cond as tensor_cond
 from weft.ops.math.comparison import equal, logical_not, not_equal

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from types import FunctionType
 
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.translation import calls, translator
 from weft.translation.options import Options, options_of
 

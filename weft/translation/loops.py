@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.constant_value import constant_value
-from weft.framework.conversion_status import OperatorNotAllowedInGraphError, not_allowed
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.context.conversion_status import OperatorNotAllowedInGraphError, not_allowed
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.function_graph import FunctionGraph

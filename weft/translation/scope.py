@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeAlias
 
-from weft.framework import conversion_status
-from weft.framework.aliases import Nest
-from weft.platform.malt_modules import operators
+from weft.framework.building.aliases import Nest
+from weft.framework.context import conversion_status
+from weft.platform.imports.malt_modules import operators
 
 # Nodes of a syntax tree and what translates them: malt publishes no types.
 Untyped: TypeAlias = Nest

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from types import FunctionType, SimpleNamespace
 from typing import Final
 
-from weft.framework import built_at
-from weft.framework.aliases import Nest
-from weft.platform.malt_modules import converter, function_api, operators, origin_info, parser
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes import built_at
+from weft.platform.imports.malt_modules import converter, function_api, operators, origin_info, parser
 from weft.translation import builtin_functions, conditionals, loops, scope
 from weft.translation.options import Feature, Options
 from weft.translation.scope import MaltOptions, Untyped

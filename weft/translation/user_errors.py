@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from typing import Final
 
-from weft.framework import built_at
+from weft.framework.nodes import built_at
 
 _HEAD: Final = "in converted code:\n"
 _MARK: Final = "_weft_program_lines"

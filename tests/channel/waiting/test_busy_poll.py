@@ -4,7 +4,7 @@ import pytest
 
 from weft.channel.waiting import busy_poll
 from weft.channel.waiting.busy_poll import Found
-from weft.platform.quick_lately import QuickLately
+from weft.platform.waits.quick_lately import QuickLately
 
 MESSAGE: Found = [(3, 1)]
 

@@ -17,7 +17,7 @@ from tests.distributed.waiting import until
 from weft.channel.waiting import reader_pool
 from weft.channel.waiting.busy_poll import Found
 from weft.channel.waiting.reader_pool import ReaderPool
-from weft.platform.quick_lately import QuickLately
+from weft.platform.waits.quick_lately import QuickLately
 
 pytestmark = pytest.mark.skipif(not reader_pool.IS_AVAILABLE, reason="needs epoll")
 

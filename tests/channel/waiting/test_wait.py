@@ -14,8 +14,8 @@ from weft.channel.waiting.busy_poll import Poll
 from weft.channel.waiting.lease import Lease
 from weft.channel.waiting.wait import role, wait_until
 from weft.channel.waiting.wakeup_pipe import of_this_thread
-from weft.platform.interrupts import deferred_interrupts
-from weft.platform.quick_lately import QuickLately
+from weft.platform.process.interrupts import deferred_interrupts
+from weft.platform.waits.quick_lately import QuickLately
 
 PATIENCE_S = 30.0
 

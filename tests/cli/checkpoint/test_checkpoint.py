@@ -16,7 +16,7 @@ from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.checkpoint.checkpoint_state import update_checkpoint_state
 from weft.checkpoint.slice_file import SliceFileWriter
 from weft.cli.command_line import main
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 
 
 def write(prefix: Path, **tensors: np.ndarray) -> str:

@@ -31,7 +31,7 @@ from weft.distributed.client.observation.task_report import (
 )
 from weft.distributed.rpc.pages.http_door import HttpDoor
 from weft.distributed.server.server import Server
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 
 def report(uptime_s: float, **more: object) -> TaskReport:

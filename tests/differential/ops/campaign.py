@@ -19,7 +19,7 @@ from tests.differential.ops.case import OpCase, arrays_of, record
 from tests.differential.ops.compare import Slack
 from tests.differential.ops.known import UNWRITTEN
 from tests.differential.ops.oracle import Results
-from weft.framework import op_registry
+from weft.framework.registry import op_registry
 
 _AHEAD = 4
 _WAYS = ("cold", "cold gradient", "compiled", "compiled gradient")

@@ -11,8 +11,8 @@ from tensorboard.compat.proto import graph_pb2, node_def_pb2, op_def_pb2
 
 from tests.differential.ops.archive import Writer
 from tests.differential.ops.known import GRADIENT_OF
-from weft.framework import attr_value, dtypes
-from weft.framework.dtypes import DType, as_dtype
+from weft.framework.types import attr_value, dtypes
+from weft.framework.types.dtypes import DType, as_dtype
 from weft.testing.op_checks import as_array
 
 NODE = "node"

@@ -22,7 +22,7 @@ from tests.differential.ops.known import (
     UNASKED,
     UNWRITTEN_ROWS,
 )
-from weft.framework.dtypes import as_dtype
+from weft.framework.types.dtypes import as_dtype
 from weft.proto import example_pb2
 
 _TOLERANCES = {"bfloat16": 5e-2, "float16": 1e-2, "float32": 2e-4, "float64": 1e-8, "complex64": 2e-4, "complex128": 1e-8}

@@ -10,7 +10,7 @@ import numpy as np
 from tests.differential.ops.case import Node, OpCase
 from tests.differential.ops.functions import function
 from tests.differential.ops.programs import I32, I64, F, N, S, program, text, texts
-from weft.framework.dtypes import DType
+from weft.framework.types.dtypes import DType
 
 _NUMBERS = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0], np.float32)
 _ONE: dict[str, Any] = {"output_types": [F], "output_shapes": [None]}

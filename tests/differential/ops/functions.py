@@ -6,7 +6,7 @@ from typing import Any
 
 from tensorboard.compat.proto import function_pb2, types_pb2
 
-from weft.framework.attr_value import FunctionName
+from weft.framework.types.attr_value import FunctionName
 
 _FLOAT, _BOOL = types_pb2.DT_FLOAT, types_pb2.DT_BOOL
 

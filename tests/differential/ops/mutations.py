@@ -9,8 +9,9 @@ import numpy as np
 from tensorboard.compat.proto import op_def_pb2
 
 from tests.differential.ops.case import OpCase, Variable, attributes
-from weft.framework import attr_value, dtypes, op_registry
-from weft.framework.dtypes import DType, as_dtype
+from weft.framework.registry import op_registry
+from weft.framework.types import attr_value, dtypes
+from weft.framework.types.dtypes import DType, as_dtype
 
 TYPES = tuple(
     as_dtype(name)

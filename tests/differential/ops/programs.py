@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.differential.ops.case import Node, OpCase
 from tests.differential.ops.functions import LIBRARY, function
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 
 F, I32, I64, S, U8 = dtypes.float32, dtypes.int32, dtypes.int64, dtypes.string, dtypes.uint8
 _INFRASTRUCTURE = frozenset(("Const", "Identity", "Placeholder", "NoOp"))

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from tensorboard.compat.proto import op_def_pb2
 
 from tests.differential.ops.campaign import Finding
-from weft.framework import op_registry
-from weft.framework.dtypes import as_dtype
-from weft.framework.op_def import AttrDef, to_op_def_proto
+from weft.framework.op_types.op_def import AttrDef, to_op_def_proto
+from weft.framework.registry import op_registry
+from weft.framework.types.dtypes import as_dtype
 
 
 def findings(found: Iterable[Finding], show: int, also_agreeing: bool) -> int:

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 
 from tests.differential.ops.case import OpCase
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 
 
 def _wav(samples: bytes) -> bytes:

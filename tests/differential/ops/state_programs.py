@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.differential.ops.case import OpCase
 from tests.differential.ops.programs import I32, U8, F, N, program
-from weft.framework.dtypes import DType
+from weft.framework.types.dtypes import DType
 
 _GRADIENT = np.array([1.0, 2.0, -3.0], np.float32)
 

@@ -16,9 +16,9 @@ from tests.differential.ops.campaign import Campaign, shared_ops
 from tests.differential.ops.case import OpCase, record
 from tests.differential.ops.known import DIFFERENCES, WITHOUT
 from tests.tensorflows import interpreter
-from weft.framework import op_registry
-from weft.framework.dtypes import as_dtype
-from weft.framework.op_def import to_op_def_proto
+from weft.framework.op_types.op_def import to_op_def_proto
+from weft.framework.registry import op_registry
+from weft.framework.types.dtypes import as_dtype
 
 _LISTS = Path(__file__).parents[3] / "tools"
 # Ops of many kinds, that nearly every program has.

@@ -16,7 +16,7 @@ from tests.differential.ops.case import OpCase
 from tests.differential.ops.compare import Slack, slack_of
 from tests.differential.ops.oracle import Results
 from tests.differential.ops.sample import ANSWERS, CASES
-from weft.framework.dtypes import as_dtype
+from weft.framework.types.dtypes import as_dtype
 
 
 @pytest.mark.timeout(240)

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from tests.differential.ops.case import OpCase, arrays_of
-from weft.framework.dtypes import as_dtype
+from weft.framework.types.dtypes import as_dtype
 from weft.ops.nn.window import place
 
 _Rule = Callable[[OpCase], bool]

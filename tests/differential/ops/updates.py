@@ -10,7 +10,8 @@ import numpy as np
 from tensorboard.compat.proto import op_def_pb2, types_pb2
 
 from tests.differential.ops.case import OpCase, Variable
-from weft.framework import dtypes, op_registry
+from weft.framework.registry import op_registry
+from weft.framework.types import dtypes
 
 _UPDATES = re.compile(
     r"(Resource)?(Sparse)?Apply\w+|(Resource)?Scatter(Nd)?(Add|Sub|Mul|Div|Min|Max|Update)|Assign(Add|Sub)?(VariableOp)?|"

@@ -17,7 +17,7 @@ from weft.distributed.client import relayed_waits
 from weft.distributed.client.observation.observing import TaskObserver
 from weft.distributed.client.observation.task_report import TaskReport, WaitReport
 from weft.distributed.client.relayed_waits import RelayedWaits
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 _LINE = "12:00:00 WARNING QueueDequeueV2 'take' has waited 10 s for elements of FIFOQueue 'q', which has 0."
 

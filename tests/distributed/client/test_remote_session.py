@@ -16,7 +16,7 @@ from weft.distributed.client.remote_session import RemoteSession
 from weft.distributed.master.served_sessions import ServedSession
 from weft.distributed.server.server import Server
 from weft.distributed.server.services.master_service import MasterService
-from weft.platform.deadline import left_s
+from weft.platform.waits.deadline import left_s
 
 
 def remote(server: Server, config: tf.ConfigProto | None = None) -> RemoteSession:

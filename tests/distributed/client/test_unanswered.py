@@ -7,7 +7,7 @@ import pytest
 import weft as tf
 from tests.told_waits import ToldWaits, tell_soon
 from weft.distributed.client.unanswered import OF_OPENING, Unanswered
-from weft.framework.operation import Operation
+from weft.framework.nodes.operation import Operation
 from weft.protocol.heartbeat import Evidence
 
 

@@ -10,9 +10,9 @@ from tensorboard.compat.proto import config_pb2, graph_pb2
 from weft import errors
 from weft.distributed.master.direct_session import open_direct_session
 from weft.distributed.master.served_sessions import ServedSession
-from weft.framework.graph import Graph
-from weft.framework.graph_def import to_graph_def
-from weft.framework.received_graph import ReceivedGraph
+from weft.framework.graphs.graph import Graph
+from weft.framework.importing.received_graph import ReceivedGraph
+from weft.framework.serial.graph_def import to_graph_def
 from weft.ops.array.constant import constant
 from weft.protocol.graph_size import GraphSize
 from weft.protocol.limits import ServerLimits

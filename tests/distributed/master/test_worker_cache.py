@@ -14,8 +14,8 @@ from weft.distributed.master.worker_cache import WorkerCache, task_names
 from weft.distributed.rpc.misfit_watch import MisfitWatch
 from weft.distributed.worker.task_status import TaskStatus
 from weft.errors import CancelledError, DeadlineExceededError, UnauthenticatedError, UnavailableError
-from weft.framework.cluster_spec import ClusterSpec
-from weft.platform import wait_notice
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.platform.waits import wait_notice
 
 SPEC = ClusterSpec({"worker": ["h:1", "h:2"], "chief": ["h:3"], "ps": {2: "h:4"}})
 CHIEF, PS, WORKER_0, WORKER_1 = (

@@ -14,7 +14,7 @@ from weft.distributed.rpc.options import SERVER_OPTIONS, open_channel
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server.binding import bind
 from weft.errors import InvalidArgumentError
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 
 @pytest.fixture

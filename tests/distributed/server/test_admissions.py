@@ -29,8 +29,8 @@ from weft.distributed.server.admissions import Admissions
 from weft.distributed.server.in_process import local_servers
 from weft.distributed.worker.worker_service import WorkerStub
 from weft.errors import DeadlineExceededError, PermissionDeniedError, UnauthenticatedError, UnavailableError
-from weft.platform import peer_owner
-from weft.platform.owner_folder import owner_secret
+from weft.platform.files.owner_folder import owner_secret
+from weft.platform.hosts import peer_owner
 from weft.protocol import messages
 
 _PS = "/job:ps/replica:0/task:0"

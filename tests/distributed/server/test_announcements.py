@@ -20,7 +20,7 @@ from weft.errors import (
     OpError,
     UnavailableError,
 )
-from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.devices.cluster_spec import ClusterSpec
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -166,7 +166,7 @@ _OF_OS = frozenset(("open", "stat", "listdir", "scandir", "rename", "replace", "
 
 @pytest.mark.parametrize("package", ["ops", "checkpoint", "runtime"])
 def test_files_are_opened_in_one_place(package: str) -> None:
-    """Kernels come to files by `weft.platform.file_system`, which is where they are limited."""
+    """Kernels come to files by `weft.platform.files.file_system`, which is where they are limited."""
     own = Path(weft.__file__).parent
     # These have asked `file_system` for what they open; the last one opens the user's folder for code.
     trusted = {own / "checkpoint" / "files.py", own / "checkpoint" / "leftovers.py", own / "runtime/xla/code_cache.py"}

@@ -193,7 +193,7 @@ def test_a_process_that_stands_still_is_told_from_one_that_takes_its_time(monkey
 def test_a_process_that_begins_slowly_is_told_of(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     begin = local_cluster.Begin("ps:0", SimpleNamespace(pid=os.getpid(), exitcode=None))
     now_s = time.monotonic() + 11.0
-    monkeypatch.setattr("weft.platform.wait_notice.time", SimpleNamespace(monotonic=lambda: now_s))
+    monkeypatch.setattr("weft.platform.waits.wait_notice.time", SimpleNamespace(monotonic=lambda: now_s))
     with caplog.at_level(logging.WARNING, "weft"):
         begin.check()
         begin.check()

@@ -25,8 +25,8 @@ from weft.distributed.rpc.master.methods import METHODS, SERVICE, SESSION_KEY
 from weft.distributed.rpc.stub import RpcStub
 from weft.distributed.server.server import Server
 from weft.errors import AbortedError, OpError, PermissionDeniedError, ResourceExhaustedError, UnavailableError
-from weft.framework.tensor_util import make_ndarray
-from weft.platform.free_ports import free_ports
+from weft.framework.types.tensor_util import make_ndarray
+from weft.platform.hosts.free_ports import free_ports
 from weft.proto import master_pb2
 from weft.protocol import messages
 from weft.protocol.limits import ServerLimits

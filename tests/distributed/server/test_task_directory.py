@@ -11,7 +11,7 @@ from weft.distributed.server.task_directory import PeerStubs, TaskDirectory
 from weft.distributed.worker.local_worker import LocalWorker
 from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.remote_worker import RemoteWorker
-from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.devices.cluster_spec import ClusterSpec
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
 

@@ -17,7 +17,7 @@ from weft.distributed.server.binding import bind
 from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService, WorkerStub, identity_of
 from weft.errors import AbortedError, InvalidArgumentError, NotFoundError, PermissionDeniedError, UnavailableError
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 from weft.ops.array.constant import constant
 from weft.passes.partition import Partition, partition
 from weft.passes.placer import Placer

@@ -12,7 +12,7 @@ import pytest
 from tensorboard.compat.proto import graph_pb2
 
 import weft as tf
-from weft.framework.raising import call_sizes
+from weft.framework.raising.inlining import call_sizes
 from weft.framework.raising.raise_control_flow import RAISED, raise_control_flow
 
 _FILES = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 from weft.testing.op_checks import evaluate
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 from weft.testing.op_checks import evaluate
 
 CUBE = np.arange(24, dtype=np.float32).reshape(2, 3, 4)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from weft import errors
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 from weft.ops.control_flow.held_list import HeldList
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import weft as tf
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 
 
 def test_a_group_of_one_device_is_one_node() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework.op_context import OpContext
+from weft.framework.building.op_context import OpContext
 from weft.ops.data_flow.accumulator_state import DenseAccumulatorState
 from weft.ops.data_flow.queue_state import FifoStore, QueueState
 from weft.ops.data_flow.staging_state import StagingBuffer

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 
 
 @pytest.fixture

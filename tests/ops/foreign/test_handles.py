@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework import op_registry
+from weft.framework.registry import op_registry
 
 raw: Any = tf.raw_ops
 

@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from weft.checkpoint.bundle_reader import BundleReader
-from weft.framework import op_registry
+from weft.framework.registry import op_registry
 from weft.ops.io import checkpoint_io
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import weft as tf
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.io.parse_example_v2 import parse_example_v2
 
 

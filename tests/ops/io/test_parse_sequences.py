@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.io.parse_sequences import parse_sequence_example_v2
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 
 
 def _run(func: Any, inputs: Any, Tout: Any) -> Any:

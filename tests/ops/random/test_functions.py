@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework import op_registry
+from weft.framework.registry import op_registry
 from weft.runtime.compiled.traced.streams import TracedStream
 from weft.runtime.state.random_streams import RandomStream
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework import op_registry
+from weft.framework.registry import op_registry
 from weft.ops.state.scatter_update import resource_scatter_nd_sub
 
 TABLE = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], np.float32)

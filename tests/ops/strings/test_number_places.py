@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework.dtypes import DType
+from weft.framework.types.dtypes import DType
 from weft.ops.strings.number_places import PADDING, numbers_at
 from weft.ops.strings.number_text import numbers_of
 

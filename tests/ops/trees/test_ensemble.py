@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.proto.boosted_trees_pb2 import TreeEnsemble
 
 _OPS = tf.raw_ops

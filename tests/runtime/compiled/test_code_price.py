@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft.platform.import_cost import import_cost
+from weft.platform.imports.import_cost import import_cost
 from weft.runtime.compiled import code_price
 from weft.runtime.compiled.code_price import IMPORT_CALLS, IMPORT_NODES, CodePrice
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.runtime.compiled import engine
 from weft.runtime.compiled.engine import CompiledStage
 from weft.runtime.compiled.traced.tracing import trace

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework.graph import Graph
-from weft.platform.aligned_memory import aligned_empty, is_aligned
+from weft.framework.graphs.graph import Graph
+from weft.platform.machine.aligned_memory import aligned_empty, is_aligned
 from weft.runtime.compiled.input_memory import COPIED_HERE_BYTES, InputMemory
 
 LARGE = COPIED_HERE_BYTES  # elements of four bytes, so four times what is copied here

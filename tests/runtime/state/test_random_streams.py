@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework.operation import Operation
+from weft.framework.nodes.operation import Operation
 from weft.runtime.state.random_streams import Draws, RandomStream, RandomStreams
 
 

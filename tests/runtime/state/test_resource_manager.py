@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from weft.errors import InvalidArgumentError, NotFoundError
-from weft.framework.dtypes import float32, int32
+from weft.framework.types.dtypes import float32, int32
 from weft.runtime.state.resource_manager import ResourceManager
 
 

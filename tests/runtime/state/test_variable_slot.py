@@ -12,8 +12,8 @@ import jax
 import numpy as np
 import pytest
 
-from weft.framework.dtypes import as_dtype, float32, int32
-from weft.platform.aligned_memory import is_aligned
+from weft.framework.types.dtypes import as_dtype, float32, int32
+from weft.platform.machine.aligned_memory import is_aligned
 from weft.protocol.messages import Push
 from weft.protocol.tensor_blob import own_memory
 from weft.protocol.tensor_frame import encode

@@ -15,11 +15,11 @@ import weft as tf
 from tests.runtime.conftest import MakeParts
 from tests.told_waits import tell_soon
 from weft.errors import AbortedError, CancelledError
-from weft.framework.op_context import Parked
+from weft.framework.building.op_context import Parked
 from weft.ops.data.iterator_state import IteratorState
 from weft.ops.data_flow.accumulators import accumulator_restart
 from weft.passes.partition import Partition
-from weft.platform import wait_watch
+from weft.platform.waits import wait_watch
 from weft.runtime.executor import Executor
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.state.resource_manager import ResourceManager

@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from tests.runtime.conftest import MakeParts
-from weft.platform.aligned_memory import aligned_empty
+from weft.platform.machine.aligned_memory import aligned_empty
 from weft.runtime.choice import compile_rules
 from weft.runtime.choice.compile_rules import COLD_RUNS, LIGHT_GROWTH
 from weft.runtime.stage_builder import build_stages

@@ -10,13 +10,13 @@ from pathlib import Path
 import jax
 import pytest
 
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.runtime.xla import code_cache
 from weft.runtime.xla.code_cache import VARIABLE, trim, use_code_cache
 
 PROGRAM = """
 import numpy as np, weft as tf
-from weft.platform.import_cost import import_cost
+from weft.platform.imports.import_cost import import_cost
 tf.float32
 import_cost.seconds = 0.0  # so that code costs nothing
 x = tf.placeholder(tf.float32, [8, 8])

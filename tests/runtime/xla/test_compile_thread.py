@@ -51,7 +51,7 @@ import os, sys, threading, warnings
 warnings.simplefilter("ignore")
 import numpy as np
 import weft as tf
-from weft.platform.import_cost import import_cost
+from weft.platform.imports.import_cost import import_cost
 from weft.runtime.choice.compile_rules import COLD_RUNS, SMALL_BYTES
 from weft.runtime.compiled.engine import CompiledStage
 

@@ -52,7 +52,7 @@ def test_options_that_come_after_the_start_are_told_once_to_have_no_effect() -> 
 import logging
 said = []
 tf.logging.warning = lambda *arguments: said.append(arguments)
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 tf_logging.warning = tf.logging.warning
 compute(options(intra_op_parallelism_threads=1))
 for threads in (1, 0, 2, 2):

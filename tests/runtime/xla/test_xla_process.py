@@ -91,7 +91,7 @@ def test_a_child_of_a_process_that_has_compiled_may_still_interpret_small_graphs
 def test_an_interrupt_during_the_first_start_comes_after_it_and_leaves_xla_usable() -> None:
     lines = run_program("""
         import signal
-        from weft.platform.jax_modules import jax
+        from weft.platform.imports.jax_modules import jax
 
         jaxs_own = jax.devices
         def interrupted():

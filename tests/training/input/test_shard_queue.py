@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import weft as tf
-from weft.platform import wait_notice
+from weft.platform.waits import wait_notice
 
 SHARDS = [f"part-{index}" for index in range(4)]
 

@@ -9,7 +9,7 @@ import pytest
 import weft as tf
 from weft.checkpoint.bundle_writer import BundleWriter
 from weft.checkpoint.checkpoint_state import update_checkpoint_state
-from weft.platform import wait_notice
+from weft.platform.waits import wait_notice
 from weft.training.saving import checkpoint_wait
 from weft.training.saving.checkpoint_wait import wait_for_new_checkpoint
 

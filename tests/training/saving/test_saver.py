@@ -559,7 +559,7 @@ def test_a_checkpoint_of_objects_is_restored_by_the_names_of_its_variables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr("weft.platform.tf_logging.warning", lambda text, *args: said.append(text % args))
+    monkeypatch.setattr("weft.platform.logs.tf_logging.warning", lambda text, *args: said.append(text % args))
     path = _objects(tmp_path)
     fruit, width = tf.get_variable("fruit", [2]), tf.get_variable("width", [])
     saver = tf.train.Saver()

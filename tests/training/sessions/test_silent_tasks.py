@@ -8,7 +8,7 @@ import pytest
 
 import weft as tf
 from weft.errors import PermissionDeniedError
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 from weft.training.sessions.silent_tasks import SilentTasks
 from weft.training.sessions.stall_watch import StallWatch
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.framework.op_context import StepOwner
+from weft.framework.building.op_context import StepOwner
 from weft.ops.data_flow.contributors import Contributors
-from weft.platform import wait_notice
+from weft.platform.waits import wait_notice
 from weft.training.sessions.stall_watch import StallWatch
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.platform import wait_notice
+from weft.platform.waits import wait_notice
 from weft.training.saving.saver import Saver
 from weft.training.sessions.presence import presence_of
 from weft.training.sessions.step_gate import StepGate

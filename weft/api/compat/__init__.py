@@ -8,10 +8,10 @@ from types import ModuleType
 
 from weft.api import missing_names
 from weft.api.compat import v1 as v1
-from weft.framework.behavior import dimension_at_index as dimension_at_index
-from weft.framework.dimension import dimension_value as dimension_value
-from weft.framework.forward_compatibility import forward_compatibility_horizon as forward_compatibility_horizon
-from weft.framework.forward_compatibility import forward_compatible as forward_compatible
+from weft.framework.compat.behavior import dimension_at_index as dimension_at_index
+from weft.framework.compat.forward_compatibility import forward_compatibility_horizon as forward_compatibility_horizon
+from weft.framework.compat.forward_compatibility import forward_compatible as forward_compatible
+from weft.framework.types.dimension import dimension_value as dimension_value
 from weft.platform.text import as_bytes as as_bytes
 from weft.platform.text import as_str as as_str
 from weft.platform.text import as_str_any as as_str_any

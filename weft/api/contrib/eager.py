@@ -5,8 +5,8 @@ from __future__ import annotations
 from weft.autodiff.custom_gradient import custom_gradient as custom_gradient
 from weft.autodiff.gradient_tape import GradientTape as GradientTape
 from weft.autodiff.py_function import py_function
-from weft.framework.behavior import executing_eagerly as executing_eagerly
-from weft.framework.tensor_spec import TensorSpec as TensorSpec
+from weft.framework.compat.behavior import executing_eagerly as executing_eagerly
+from weft.framework.composites.tensor_spec import TensorSpec as TensorSpec
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.training.tracking.autotracking import AutoTrackable
 from weft.training.tracking.checkpoint import Checkpoint as Checkpoint

@@ -41,7 +41,7 @@ from weft.estimators.trees.in_memory import (
 from weft.estimators.trees.in_memory import (
     boosted_trees_regressor_train_in_memory as boosted_trees_regressor_train_in_memory,
 )
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
 from weft.training.contributed.clipped_gradients import clip_gradients_by_norm as clip_gradients_by_norm

@@ -8,14 +8,14 @@ from weft.api.contrib import nest as nest
 from weft.checkpoint.checkpoint_contents import list_variables as list_variables
 from weft.checkpoint.checkpoint_contents import load_checkpoint as load_checkpoint
 from weft.checkpoint.checkpoint_contents import load_variable as load_variable
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.name_prefix import prepend_name_scope as prepend_name_scope
-from weft.framework.name_prefix import strip_name_scope as strip_name_scope
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
-from weft.framework.tensor_conversion import is_tensor as is_tensor
-from weft.framework.tensor_spec import BoundedTensorSpec as BoundedTensorSpec
-from weft.framework.tensor_spec import TensorSpec as TensorSpec
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import is_tensor as is_tensor
+from weft.framework.composites.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
+from weft.framework.composites.tensor_spec import BoundedTensorSpec as BoundedTensorSpec
+from weft.framework.composites.tensor_spec import TensorSpec as TensorSpec
+from weft.framework.importing.name_prefix import prepend_name_scope as prepend_name_scope
+from weft.framework.importing.name_prefix import strip_name_scope as strip_name_scope
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional import static_choices
 from weft.models.functional.graph_helpers import VariableDeviceChooser as VariableDeviceChooser
 from weft.models.functional.graph_helpers import assert_scalar_int as assert_scalar_int
@@ -60,9 +60,9 @@ from weft.ops.variables.model_variables import variable as variable
 from weft.ops.variables.orthogonal_kernels import ConvolutionOrthogonal1D as _ConvolutionOrthogonal1D
 from weft.ops.variables.orthogonal_kernels import ConvolutionOrthogonal2D as _ConvolutionOrthogonal2D
 from weft.ops.variables.orthogonal_kernels import ConvolutionOrthogonal3D as _ConvolutionOrthogonal3D
-from weft.platform.deprecation import deprecated as deprecated
-from weft.platform.deprecation import deprecated_arg_values as deprecated_arg_values
-from weft.platform.deprecation import deprecated_args as deprecated_args
+from weft.platform.logs.deprecation import deprecated as deprecated
+from weft.platform.logs.deprecation import deprecated_arg_values as deprecated_arg_values
+from weft.platform.logs.deprecation import deprecated_args as deprecated_args
 from weft.training.saving.model_assignments import assign_from_checkpoint as assign_from_checkpoint
 from weft.training.saving.model_assignments import assign_from_checkpoint_fn as assign_from_checkpoint_fn
 from weft.training.saving.model_assignments import assign_from_values as assign_from_values

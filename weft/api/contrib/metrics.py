@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import Collections, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Collections, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.metrics import agreement, counts, curves, operating_points, thresholds, top_k
 from weft.models.metrics import mean as _mean
 from weft.models.metrics.agreement import cohen_kappa as cohen_kappa

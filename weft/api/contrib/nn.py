@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.topk import nth_element as nth_element
 from weft.ops.nn.conv import conv1d_transpose as conv1d_transpose
 from weft.ops.nn.dropout import alpha_dropout as alpha_dropout

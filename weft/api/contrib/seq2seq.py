@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.seq2seq.attention import AttentionMechanism as AttentionMechanism
 from weft.models.seq2seq.attention import BahdanauAttention as BahdanauAttention
 from weft.models.seq2seq.attention import LuongAttention as LuongAttention

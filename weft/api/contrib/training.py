@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework.dtypes import as_dtype
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import as_dtype
+from weft.framework.types.tensor_shape import TensorShape
 from weft.training.hooks.summary_hooks import SummaryAtEndHook as SummaryAtEndHook
 from weft.training.hparams import HParams as HParams
 from weft.training.hparams import parse_values as parse_values

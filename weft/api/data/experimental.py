@@ -51,7 +51,7 @@ from weft.datasets.structures import RaggedTensorStructure as RaggedTensorStruct
 from weft.datasets.structures import SparseTensorStructure as SparseTensorStructure
 from weft.datasets.structures import TensorArrayStructure as TensorArrayStructure
 from weft.datasets.structures import TensorStructure as TensorStructure
-from weft.framework.type_spec import TypeSpec as _TypeSpec
+from weft.framework.types.type_spec import TypeSpec as _TypeSpec
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 map_and_batch_with_legacy_function = map_and_batch

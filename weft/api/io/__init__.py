@@ -7,7 +7,7 @@ from weft.checkpoint.record_files import TFRecordCompressionType as TFRecordComp
 from weft.checkpoint.record_files import TFRecordOptions as TFRecordOptions
 from weft.checkpoint.record_files import TFRecordWriter as TFRecordWriter
 from weft.checkpoint.record_files import tf_record_iterator as tf_record_iterator
-from weft.framework.graph_file import write_graph as write_graph
+from weft.framework.importing.graph_file import write_graph as write_graph
 from weft.ops.data_flow.queue import PaddingFIFOQueue as PaddingFIFOQueue
 from weft.ops.data_flow.queue import PriorityQueue as PriorityQueue
 from weft.ops.data_flow.queue import QueueBase as QueueBase

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from weft.errors import OpError
-from weft.platform import gfile as _gfile
-from weft.platform.file_system import FileStatistics
-from weft.platform.gfile import GFile as GFile
-from weft.platform.gfile import Path as _Path
+from weft.platform.files import gfile as _gfile
+from weft.platform.files.file_system import FileStatistics
+from weft.platform.files.gfile import GFile as GFile
+from weft.platform.files.gfile import Path as _Path
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 former = _gfile

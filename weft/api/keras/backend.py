@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.graph_functions import name_scope as name_scope
+from weft.framework.building.graph_functions import name_scope as name_scope
 from weft.models.layers.layer_names import get_uid as get_uid
 from weft.models.layers.layer_names import reset_uids as reset_uids
 from weft.networks.backend.alignment import ctc_batch_cost as ctc_batch_cost

@@ -16,7 +16,7 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Final
 
-from weft.framework.dtypes import as_dtype
+from weft.framework.types.dtypes import as_dtype
 
 _TABLE: Final = Path(__file__).with_name("forms.txt")
 _TYPES: Final = ("dtype", "out_type", "output_type")

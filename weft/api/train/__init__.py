@@ -18,8 +18,8 @@ from weft.distributed.server.server import Server as Server
 from weft.events.file_writer import FileWriter as _FileWriter
 from weft.events.file_writer import FileWriterCache as _FileWriterCache
 from weft.events.summary_iterator import summary_iterator as summary_iterator
-from weft.framework.cluster_spec import ClusterSpec as ClusterSpec
-from weft.framework.graph_file import write_graph as write_graph
+from weft.framework.devices.cluster_spec import ClusterSpec as ClusterSpec
+from weft.framework.importing.graph_file import write_graph as write_graph
 from weft.ops.io.checkpoint_initializer import init_from_checkpoint as init_from_checkpoint
 from weft.ops.variables.saveables import SaveableObject as SaveableObject
 from weft.proto.checkpoint_state_pb2 import CheckpointState as CheckpointState

@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 from typing import Final
 
-from weft.platform.peer_owner import unix_peer_process
+from weft.platform.hosts.peer_owner import unix_peer_process
 from weft.protocol.heartbeat import Evidence
 
 # struct tcp_info of linux/tcp.h: eight bytes, then unsigned ints.

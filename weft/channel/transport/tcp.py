@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from weft.channel.transport.peer_evidence import tcp_evidence
 from weft.channel.transport.stream_socket import LISTEN_BACKLOG, StreamSocket, enlarge_buffers, taken_over
 from weft.errors import UnavailableError
-from weft.platform.peer_owner import is_loopback, tcp_peer
+from weft.platform.hosts.peer_owner import is_loopback, tcp_peer
 from weft.protocol.heartbeat import Evidence
 
 

@@ -20,8 +20,8 @@ from typing import Final
 
 from weft.channel.transport.peer_evidence import unix_evidence
 from weft.channel.transport.stream_socket import LISTEN_BACKLOG, StreamSocket, enlarge_buffers, taken_over
-from weft.platform.owner_folder import owner_folder
-from weft.platform.peer_owner import unix_peer
+from weft.platform.files.owner_folder import owner_folder
+from weft.platform.hosts.peer_owner import unix_peer
 from weft.protocol.heartbeat import Evidence
 
 _DESCRIPTOR: Final = struct.Struct("i")

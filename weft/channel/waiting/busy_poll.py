@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from weft.platform.quick_lately import QuickLately
+from weft.platform.waits.quick_lately import QuickLately
 
 LIMIT_S: Final = 300e-6
 """The time to look before sleeping: the price of a sleep, times the two sides of a conversation.

@@ -19,8 +19,8 @@ from typing import Final, Protocol
 
 from weft.channel.waiting.busy_poll import busy_poll
 from weft.channel.waiting.wait import role
-from weft.platform.fork_release import release_in_children
-from weft.platform.quick_lately import QuickLately
+from weft.platform.process.fork_release import release_in_children
+from weft.platform.waits.quick_lately import QuickLately
 from weft.protocol.reader_pool import Poll, PoolRules, PoolStep, Step, Unpoll
 
 WATCH_S: Final = 0.005

@@ -27,8 +27,8 @@ from typing import Protocol
 from weft.channel.waiting.busy_poll import Found, Poll, busy_poll
 from weft.channel.waiting.lease import Lease
 from weft.channel.waiting.wakeup_pipe import of_this_thread
-from weft.platform.interrupts import SleepEndedError, sleep
-from weft.platform.quick_lately import QuickLately
+from weft.platform.process.interrupts import SleepEndedError, sleep
+from weft.platform.waits.quick_lately import QuickLately
 
 
 class Source(Protocol):

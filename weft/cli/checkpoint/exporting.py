@@ -18,7 +18,7 @@ from weft.checkpoint.entry_reader import Array
 from weft.checkpoint.slice_file_reader import open_checkpoint
 from weft.cli.columns import size_text
 from weft.cli.whole_file import write_whole
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 
 KINDS: Final = (".npz", ".safetensors")
 _SYSTEMS_ERROR: Final = re.compile(r"\(os error (\d+)\)")

@@ -19,7 +19,7 @@ from weft.checkpoint.slice_file_reader import has_slices, open_checkpoint, paths
 from weft.checkpoint.wholeness import damage_of
 from weft.cli.columns import aligned, size_text
 from weft.errors import DataLossError
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 
 _INDEX: Final = ".index"
 _OF_V2: Final = re.compile(r"\.(index|data-\d{5}-of-\d{5})$")

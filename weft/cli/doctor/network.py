@@ -14,10 +14,10 @@ from cryptography import x509
 from weft.cli.doctor.finding import Finding, problem, warning
 from weft.credentials.credentials import CLIENT, Credentials
 from weft.errors import OpError
-from weft.platform.host_port import split_address
-from weft.platform.local_address import interfaces_of
-from weft.platform.owner_folder import owner_folder
-from weft.platform.peer_owner import is_loopback
+from weft.platform.files.owner_folder import owner_folder
+from weft.platform.hosts.host_port import split_address
+from weft.platform.hosts.local_address import interfaces_of
+from weft.platform.hosts.peer_owner import is_loopback
 
 _PROXIES: Final = ("http_proxy", "https_proxy", "grpc_proxy", "all_proxy")
 _HOSTS: Final = "/etc/hosts or DNS"

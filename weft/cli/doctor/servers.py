@@ -24,10 +24,10 @@ from weft.errors import (
     PermissionDeniedError,
     UnavailableError,
 )
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 from weft.framework.version import WEFT_VERSION
 from weft.ops.process.clock import timestamp
-from weft.platform.host_port import split_address
+from weft.platform.hosts.host_port import split_address
 from weft.training.sessions.board import Board
 from weft.training.sessions.board_view import Replica, is_replica
 from weft.training.sessions.model_signature import SignatureDiff

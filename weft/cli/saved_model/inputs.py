@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo
 
-from weft.framework.dtypes import as_dtype
+from weft.framework.types.dtypes import as_dtype
 from weft.proto.example_pb2 import Example
 
 _FILE: Final = re.compile(r"([^\[]+)(?:\[([^\]]+)\])?")

@@ -15,7 +15,7 @@ from weft.cli.saved_model.inputs import read_inputs
 from weft.cli.saved_model.showing import find_graph, find_signature
 from weft.cli.whole_file import write_whole
 from weft.client.session import Session
-from weft.framework.graph import Graph
+from weft.framework.graphs.graph import Graph
 from weft.training.saved_model.loader import load
 
 

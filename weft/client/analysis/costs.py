@@ -9,9 +9,9 @@ from typing import NamedTuple
 from tensorboard.compat.proto import config_pb2
 
 from weft.client.analysis.node import Costs
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.float_operations import float_operations
 
 

@@ -21,7 +21,7 @@ from weft.client.analysis.options import TRAINABLE_VARS_PARAMS_STAT_OPTIONS, Opt
 from weft.client.analysis.views import ROOT, listed, view_of
 from weft.client.timeline import Timeline
 from weft.errors import InvalidArgumentError
-from weft.framework.graph import Graph, get_default_graph
+from weft.framework.graphs.graph import Graph, get_default_graph
 
 _HEAD: Final = "\n==================Model Analysis Report======================\n"
 _FOOT: Final = "\n======================End of Report==========================\n"

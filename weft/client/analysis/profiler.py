@@ -11,7 +11,7 @@ from weft.client.analysis.columns import COLUMNS
 from weft.client.analysis.model_analyzer import report_of
 from weft.client.analysis.node import GraphNode
 from weft.client.analysis.options import Options, ProfileOptionBuilder
-from weft.framework.graph import Graph, get_default_graph
+from weft.framework.graphs.graph import Graph, get_default_graph
 
 _CHECKERS: Final = ("ExpensiveOperationChecker", "AcceleratorUtilizationChecker", "OperationChecker")
 ALL_ADVICE: Final[Mapping[str, Mapping[str, object]]] = {name: {} for name in _CHECKERS}

@@ -12,8 +12,8 @@ from weft.client.analysis.columns import COLUMNS
 from weft.client.analysis.costs import Measured, costs_of, shapes_of_variables
 from weft.client.analysis.node import GraphNode
 from weft.client.analysis.options import Options
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation
 
 ROOT: Final = "_TFProfRoot"
 _SCOPE: Final = "_kTFScopeParent"

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from weft.client.editing.elements import flat
 from weft.client.editing.selection import get_walks_intersection_ops
 from weft.client.editing.views import SubGraphView, make_view
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import Graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
 
 
 class TransformerInfo:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from weft.framework.aliases import Nest, ShapeLike
-from weft.framework.dtypes import DType
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Nest, ShapeLike
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dtypes import DType
+from weft.framework.types.printed import printed
 from weft.ops.array.placeholder import placeholder
 
 DEFAULT_PREFIX = "geph"

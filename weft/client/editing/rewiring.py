@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weft.client.editing.elements import make_list_of_op, make_list_of_t, make_placeholder_from_tensor
 from weft.client.editing.views import SubGraphView, make_view
-from weft.framework.aliases import Nest
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
 
 _Edges = list[tuple[Operation, int]]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 from weft.client.editing.elements import flat, make_list_of_op, make_list_of_t
-from weft.framework.aliases import Nest
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
 
 Test: TypeAlias = Callable[[Nest], bool]
 # The comments by which expressions say whether they are of operations or of tensors.

@@ -7,10 +7,10 @@ from typing import Self
 
 from weft.client.editing.elements import flat, make_list_of_op, make_list_of_t
 from weft.client.editing.selection import compute_boundary_ts, get_name_scope_ops, select_ops_and_ts
-from weft.framework.aliases import Nest
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
 
 
 class SubGraphView:

@@ -11,8 +11,8 @@ from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
 from weft.client.graph_transforms.nodes import constant, with_nodes
 from weft.client.graph_transforms.request import Request
-from weft.framework import tensor_util
-from weft.framework.subgraph import node_name
+from weft.framework.importing.subgraph import node_name
+from weft.framework.types import tensor_util
 
 _PRODUCTS: Final = frozenset({"Conv2D", "MatMul", "DepthwiseConv2dNative"})
 _FUSED: Final = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})

@@ -12,12 +12,13 @@ from weft.client.graph_transforms.nodes import constant, needed_for, with_nodes
 from weft.client.graph_transforms.request import Request
 from weft.client.session import Session
 from weft.errors import InvalidArgumentError, OpError
-from weft.framework import dtypes, op_registry
-from weft.framework.graph import Graph
-from weft.framework.importer import import_graph_def
-from weft.framework.node_order import in_order
-from weft.framework.subgraph import node_name
-from weft.platform import tf_logging
+from weft.framework.graphs.graph import Graph
+from weft.framework.importing.importer import import_graph_def
+from weft.framework.importing.subgraph import node_name
+from weft.framework.registry import op_registry
+from weft.framework.serial.node_order import in_order
+from weft.framework.types import dtypes
+from weft.platform.logs import tf_logging
 
 # As TensorFlow has it: greater constants would make files of graphs larger than what computes them.
 _LARGEST_BYTES: Final = 10 * 1024 * 1024

@@ -9,10 +9,11 @@ from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
 from weft.client.graph_transforms.request import Request
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes, op_registry, tensor_util
-from weft.framework.node_order import in_order
-from weft.framework.op_protos import get_registered_ops
-from weft.framework.subgraph import node_name
+from weft.framework.importing.subgraph import node_name
+from weft.framework.registry import op_registry
+from weft.framework.registry.op_protos import get_registered_ops
+from weft.framework.serial.node_order import in_order
+from weft.framework.types import dtypes, tensor_util
 
 
 def with_nodes(graph: graph_pb2.GraphDef, nodes: Sequence[node_def_pb2.NodeDef]) -> graph_pb2.GraphDef:

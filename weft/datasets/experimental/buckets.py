@@ -9,11 +9,11 @@ import numpy as np
 from weft.datasets import nest
 from weft.datasets.dataset import Dataset
 from weft.datasets.experimental.transformations import Apply, group_by_window
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.constant import constant
 from weft.ops.array.selection import where
 from weft.ops.debugging.checks import assert_less

@@ -15,12 +15,12 @@ from weft.datasets.dataset import Dataset
 from weft.datasets.experimental import transformations
 from weft.datasets.experimental.transformations import parallel_interleave, shuffle_and_repeat
 from weft.datasets.readers import CsvDataset
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, NumberLike, TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, NumberLike, TensorLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.ops.array.constant import constant
-from weft.platform import gfile
+from weft.platform.files import gfile
 
 _TYPES: Final = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string)
 

@@ -9,8 +9,8 @@ from weft.datasets.experimental.csv_files import shuffled_and_repeated
 from weft.datasets.experimental.iteration import parse_example_dataset
 from weft.datasets.experimental.transformations import parallel_interleave
 from weft.datasets.readers import TFRecordDataset
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, NumberLike, TensorLike
+from weft.framework.building.aliases import Nest, NumberLike, TensorLike
+from weft.framework.types import dtypes
 
 
 def make_batched_features_dataset(

@@ -8,11 +8,11 @@ from typing import Final
 from weft.datasets import structure
 from weft.datasets.dataset import Dataset
 from weft.datasets.iterator import Iterator
-from weft.framework import dtypes
-from weft.framework.aliases import DynamicShape, Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import DynamicShape, Nest
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.data import grouping
 from weft.ops.data.iterator_nodes import deserialize_iterator, serialize_iterator
 from weft.ops.io.parse_example import parse_example

@@ -9,13 +9,13 @@ import numpy as np
 from weft.datasets import nest, structure
 from weft.datasets.dataset import Dataset
 from weft.datasets.experimental.transformations import Apply, RandomDataset, scan
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Nest, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Array, Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.array.filling import fill, one_hot
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.shape_ops import expand_dims, shape, squeeze

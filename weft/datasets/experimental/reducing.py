@@ -8,11 +8,11 @@ from typing import Final
 from weft.datasets.dataset import Dataset
 from weft.datasets.experimental.iteration import get_single_element
 from weft.datasets.experimental.transformations import Apply, group_by_window
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.operation import Operation
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.nodes.operation import Operation
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.data.record_output import dataset_to_tf_record
 

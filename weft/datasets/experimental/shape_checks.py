@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from weft.datasets import nest
 from weft.datasets.experimental.transformations import Apply
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.shape_ops import shape
 from weft.ops.array.shape_ops import size as size_of

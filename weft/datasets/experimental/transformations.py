@@ -8,13 +8,13 @@ from typing import TypeAlias
 from weft.datasets import batches, functions, nest, structure
 from weft.datasets.dataset import Dataset
 from weft.datasets.selecting import OF_BATCHES, OF_SHUFFLING, above_zero, dataset_seeds, int64
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, NumberLike, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.device_spec import DeviceSpec
-from weft.framework.dtypes import as_dtype
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import DTypeLike, Nest, NumberLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import as_dtype
 from weft.ops.array.constant import constant
 from weft.ops.data import caching, shuffling, sources
 

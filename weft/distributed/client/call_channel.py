@@ -22,10 +22,10 @@ from weft.credentials.credentials import CLIENT, Credentials
 from weft.distributed.client.relayed_waits import RelayedWaits
 from weft.distributed.worker.network.peer_connections import Admission
 from weft.errors import AbortedError, DeadlineExceededError, OpError, UnavailableError
-from weft.framework.aliases import Array
-from weft.platform.deadline import left_s, within
-from weft.platform.host_port import split_address
-from weft.platform.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
+from weft.framework.building.aliases import Array
+from weft.platform.hosts.host_port import split_address
+from weft.platform.process.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
+from weft.platform.waits.deadline import left_s, within
 from weft.protocol import messages
 from weft.protocol.outcome_table import LANES, UNKNOWN_FATE
 from weft.protocol.tensor_blob import Buffer

@@ -14,10 +14,10 @@ from weft.distributed.client.remote_step import RemotePartialRun, RemoteStep
 from weft.distributed.client.tensorflow_session import TensorFlowPartialRun, TensorFlowSession, TensorFlowStep
 from weft.distributed.rpc.stub import Answerer
 from weft.errors import CancelledError, DeadlineExceededError, OpError
-from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
-from weft.platform.deadline import holding, left_s, within
+from weft.framework.devices.device_attributes import DeviceAttributes
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.platform.waits.deadline import holding, left_s, within
 from weft.protocol.limits import VARIABLE, ServerLimits, absent_advice
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from weft.distributed.client.observation.observing import TaskObserver
 from weft.distributed.client.observation.task_report import TaskReport, short_name
 from weft.errors import OpError
-from weft.platform.wait_watch import Watched
+from weft.platform.waits.wait_watch import Watched
 
 _ANSWER_S: Final = 2.0
 _MOST_TASKS: Final = 8

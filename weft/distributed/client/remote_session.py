@@ -27,15 +27,15 @@ from weft.distributed.rpc.stub import ANSWER_S, RpcStub
 from weft.distributed.worker.network.peer_connections import Admission
 from weft.distributed.worker.worker_service import as_admission
 from weft.errors import CancelledError, DeadlineExceededError, OpError, UnavailableError
-from weft.framework import tensor_util
-from weft.framework.aliases import Array
-from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.graph import Graph
-from weft.framework.graph_def import graph_def_of
-from weft.framework.growth import grown_operations
-from weft.framework.operation import Operation, Tensor
-from weft.platform.deadline import holding, left_s, within
-from weft.platform.wait_watch import Watched
+from weft.framework.building.aliases import Array
+from weft.framework.devices.device_attributes import DeviceAttributes
+from weft.framework.graphs.graph import Graph
+from weft.framework.graphs.growth import grown_operations
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.serial.graph_def import graph_def_of
+from weft.framework.types import tensor_util
+from weft.platform.waits.deadline import holding, left_s, within
+from weft.platform.waits.wait_watch import Watched
 from weft.proto import explain_pb2, master_pb2
 from weft.runtime.choice.stage_report import StageReport
 

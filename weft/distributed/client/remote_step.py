@@ -9,8 +9,8 @@ from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 from weft.distributed.client.call_channel import CallChannel
 from weft.distributed.master.steps.awaited import named
 from weft.errors import UnavailableError
-from weft.framework.aliases import Array
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.protocol.tensor_frame import RepeatedCall
 from weft.runtime.choice.stage_report import StageReport
 

@@ -6,10 +6,10 @@ from collections.abc import Container, Iterable, Iterator
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
-from weft.framework.exported_graph import exported_part
-from weft.framework.graph import Graph
-from weft.framework.growth import grown_operations
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import Graph
+from weft.framework.graphs.growth import grown_operations
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.serial.exported_graph import exported_part
 
 _COLOCATED = b"loc:@"
 

@@ -31,13 +31,13 @@ from weft.errors import (
     ResourceExhaustedError,
     UnimplementedError,
 )
-from weft.framework import tensor_util
-from weft.framework.aliases import Array
-from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
-from weft.platform.deadline import holding, within
-from weft.platform.wait_watch import Watched
+from weft.framework.building.aliases import Array
+from weft.framework.devices.device_attributes import DeviceAttributes
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import tensor_util
+from weft.platform.waits.deadline import holding, within
+from weft.platform.waits.wait_watch import Watched
 from weft.proto import master_pb2
 from weft.runtime.choice.stage_report import StageReport
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from weft.distributed.rpc.status import STANDS_STILL
-from weft.framework.device_spec import DeviceSpec
-from weft.framework.operation import Operation
-from weft.platform.wait_watch import Watched
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.framework.nodes.operation import Operation
+from weft.platform.waits.wait_watch import Watched
 from weft.protocol.heartbeat import Evidence
 
 OF_OPENING: Final = (

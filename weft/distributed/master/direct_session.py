@@ -9,8 +9,8 @@ from typing import Any, Final
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.worker.local_worker import LocalWorker
 from weft.errors import CancelledError
-from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.graph import Graph
+from weft.framework.devices.device_attributes import DeviceAttributes
+from weft.framework.graphs.graph import Graph
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
 from weft.runtime.xla import engine_options

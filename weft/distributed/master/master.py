@@ -15,9 +15,9 @@ from weft.distributed.master.steps.step_run import StepRun
 from weft.distributed.master.worker_cache import WorkerCache
 from weft.distributed.worker.task_status import TaskStatus
 from weft.errors import AbortedError, OpError
-from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.graph import Graph
-from weft.platform.deadline import left_s, within
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.framework.graphs.graph import Graph
+from weft.platform.waits.deadline import left_s, within
 from weft.protocol.limits import absent_advice
 
 _CLOSE_S: Final = 2.0

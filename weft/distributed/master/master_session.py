@@ -17,17 +17,17 @@ from weft.distributed.master.steps.registrar import Registrar
 from weft.distributed.master.steps.step_plan import StepPlan
 from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import CancelledError, InvalidArgumentError, OpError
-from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.device_spec import task_name
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.devices.device_attributes import DeviceAttributes
+from weft.framework.devices.device_spec import task_name
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.passes.narrow import narrow
 from weft.passes.partition import partition
 from weft.passes.placer import Placer
 from weft.passes.prune import prune
 from weft.passes.settled_fetches import settled_fetches
 from weft.passes.stage import Staging
-from weft.platform.collections import paused_collections
+from weft.platform.imports.collections import paused_collections
 
 _MAX_PIECES: Final = 256
 

@@ -20,10 +20,10 @@ from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.steps.partial_run import PartialRun, unknown_handle
 from weft.distributed.master.steps.step_plan import StepPlan
 from weft.errors import AbortedError, InvalidArgumentError, NotFoundError, OpError, PermissionDeniedError
-from weft.framework.graph import Graph
-from weft.framework.node_def_reader import InvalidNodeError
-from weft.framework.operation import Operation, Tensor
-from weft.framework.received_graph import ReceivedGraph
+from weft.framework.graphs.graph import Graph
+from weft.framework.importing.received_graph import ReceivedGraph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.serial.node_def_reader import InvalidNodeError
 from weft.protocol.graph_size import GraphSize
 from weft.protocol.limits import ServerLimits, exceeded
 from weft.protocol.messages import CallDone, CallFailed

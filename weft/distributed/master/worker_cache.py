@@ -12,10 +12,10 @@ from weft.distributed.rpc.misfit_watch import MisfitWatch
 from weft.distributed.worker.task_status import TaskStatus
 from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import DeadlineExceededError, OpError
-from weft.framework import device_spec
-from weft.framework.cluster_spec import ClusterSpec
-from weft.platform.launcher_waits import ToldWait
-from weft.platform.wait_notice import WaitNotice
+from weft.framework.devices import device_spec
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.platform.process.launcher_waits import ToldWait
+from weft.platform.waits.wait_notice import WaitNotice
 
 _LOG = logging.getLogger("weft")
 _POLL_S = 0.1

@@ -14,8 +14,8 @@ from typing import Final
 from urllib.parse import unquote
 
 from weft.errors import PermissionDeniedError, ResourceExhaustedError
-from weft.platform.grpc_modules import grpc
-from weft.platform.peer_owner import endpoint_key, established_peers, is_loopback, tcp_peer
+from weft.platform.hosts.peer_owner import endpoint_key, established_peers, is_loopback, tcp_peer
+from weft.platform.imports.grpc_modules import grpc
 
 _TLS_NAMES: Final = "x509_subject_alternative_name"
 

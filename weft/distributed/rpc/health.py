@@ -8,7 +8,7 @@ from concurrent import futures
 from typing import Final
 
 from weft.errors import InvalidArgumentError
-from weft.platform.grpc_modules import grpc, health, health_pb2, health_pb2_grpc
+from weft.platform.imports.grpc_modules import grpc, health, health_pb2, health_pb2_grpc
 
 SERVICE: Final = "grpc.health.v1.Health"
 PORT_VARIABLE: Final = "WEFT_HEALTH_PORT"

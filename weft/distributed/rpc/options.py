@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.credentials.credentials import ANY_TASK, Credentials
-from weft.platform.grpc_modules import grpc
+from weft.platform.imports.grpc_modules import grpc
 from weft.protocol.heartbeat import TIMEOUT_S
 
 _COMMON: Final = (

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from weft.platform.grpc_modules import grpc
+from weft.platform.imports.grpc_modules import grpc
 from weft.protocol.heartbeat import Evidence
 
 _CHECK: Final = "/grpc.health.v1.Health/Check"

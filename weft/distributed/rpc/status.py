@@ -17,8 +17,8 @@ from weft import errors
 from weft.credentials.cluster_token import FILE_VARIABLE
 from weft.credentials.credentials import FOLDER_VARIABLE
 from weft.errors import DeadlineExceededError, InternalError, InvalidArgumentError, OpError, UnavailableError
-from weft.platform.grpc_modules import grpc
-from weft.platform.limited_log import peer_log
+from weft.platform.imports.grpc_modules import grpc
+from weft.platform.logs.limited_log import peer_log
 
 # Tells the status of a handler from one that gRPC itself made, such as that of a lost connection.
 _MARK: Final = "weft-status"

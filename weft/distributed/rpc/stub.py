@@ -27,13 +27,13 @@ from weft.distributed.rpc.misfit_watch import MisfitWatch
 from weft.distributed.rpc.probe import probe
 from weft.distributed.rpc.status import HAS_NONE, TUNNEL, answer, from_rpc_error, is_closed_in_the_making
 from weft.errors import CancelledError, DeadlineExceededError, OpError
-from weft.platform.deadline import left_s, within
-from weft.platform.grpc_modules import grpc
-from weft.platform.host_port import split_address
-from weft.platform.interrupts import deferred_interrupts, is_main_thread
-from weft.platform.launcher_waits import ToldWait
-from weft.platform.local_address import is_of_this_host
-from weft.platform.wait_notice import WaitNotice
+from weft.platform.hosts.host_port import split_address
+from weft.platform.hosts.local_address import is_of_this_host
+from weft.platform.imports.grpc_modules import grpc
+from weft.platform.process.interrupts import deferred_interrupts, is_main_thread
+from weft.platform.process.launcher_waits import ToldWait
+from weft.platform.waits.deadline import left_s, within
+from weft.platform.waits.wait_notice import WaitNotice
 from weft.protocol.heartbeat import TIMEOUT_S, Evidence
 
 _LOG = logging.getLogger("weft")

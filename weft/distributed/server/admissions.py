@@ -14,8 +14,8 @@ from weft.credentials.cluster_token import FILE_VARIABLE
 from weft.credentials.credentials import FOLDER_VARIABLE, Credentials, task_identity
 from weft.distributed.rpc.gate import Gate
 from weft.errors import PermissionDeniedError
-from weft.platform.host_port import split_address
-from weft.platform.local_address import interfaces_of, is_of_this_host
+from weft.platform.hosts.host_port import split_address
+from weft.platform.hosts.local_address import interfaces_of, is_of_this_host
 from weft.protocol.messages import Hello
 
 TOKEN_S: Final = 60.0

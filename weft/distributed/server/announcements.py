@@ -24,7 +24,7 @@ from weft.errors import (
     OpError,
     UnavailableError,
 )
-from weft.platform.host_port import split_address
+from weft.platform.hosts.host_port import split_address
 
 VARIABLE: Final = "WEFT_ANNOUNCE"
 EVERYWHERE: Final = ("0.0.0.0", "::")

@@ -11,10 +11,10 @@ from typing import Final
 from weft.credentials.credentials import Credentials
 from weft.distributed.server.server_def import OwnTask
 from weft.errors import InvalidArgumentError, UnknownError
-from weft.platform.grpc_modules import grpc
-from weft.platform.host_port import split_address
-from weft.platform.local_address import interfaces_of
-from weft.platform.peer_owner import is_loopback
+from weft.platform.hosts.host_port import split_address
+from weft.platform.hosts.local_address import interfaces_of
+from weft.platform.hosts.peer_owner import is_loopback
+from weft.platform.imports.grpc_modules import grpc
 
 _LOG: Final = logging.getLogger("weft")
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from weft.platform.file_access import FileAccess
-from weft.platform.local_address import is_of_this_host
+from weft.platform.files.file_access import FileAccess
+from weft.platform.hosts.local_address import is_of_this_host
 
 ROOTS_VARIABLE: Final = "WEFT_FILE_ROOTS"
 SCHEMES_VARIABLE: Final = "WEFT_URL_SCHEMES"

@@ -11,10 +11,10 @@ from typing import Final
 from weft.errors import AbortedError, NotFoundError
 from weft.ops.data_flow import replica_board
 from weft.ops.data_flow.replica_board import ReplicaBoard
-from weft.platform import wait_notice
-from weft.platform.process_name import this_process
-from weft.platform.stop_signals import StopSignals
-from weft.platform.wait_notice import WaitNotice
+from weft.platform.process.process_name import this_process
+from weft.platform.process.stop_signals import StopSignals
+from weft.platform.waits import wait_notice
+from weft.platform.waits.wait_notice import WaitNotice
 from weft.protocol.job_watch import MEMBER, JobNote, JobOver, JobWatch
 from weft.runtime.worker import Worker
 

@@ -20,12 +20,12 @@ from weft.distributed.master.worker_cache import task_names
 from weft.distributed.rpc.master.requests import wait_until_serving
 from weft.distributed.server.server import Server
 from weft.errors import DeadlineExceededError
-from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.printed import printed
-from weft.platform.collections import no_collections
-from weft.platform.free_ports import free_ports
-from weft.platform.process_cpu import cpu_s
-from weft.platform.wait_notice import WaitNotice
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.framework.types.printed import printed
+from weft.platform.hosts.free_ports import free_ports
+from weft.platform.imports.collections import no_collections
+from weft.platform.process.process_cpu import cpu_s
+from weft.platform.waits.wait_notice import WaitNotice
 from weft.proto.messages import ConfigProto
 
 _STILL_S: Final = 60.0

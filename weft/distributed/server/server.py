@@ -41,11 +41,11 @@ from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService
 from weft.errors import AbortedError, UnavailableError
-from weft.framework.cluster_spec import ClusterLike
-from weft.framework.graph import Graph
-from weft.platform.grpc_modules import grpc
-from weft.platform.launcher_link import TaskNews, tell_launcher
-from weft.platform.stop_signals import StopSignals
+from weft.framework.devices.cluster_spec import ClusterLike
+from weft.framework.graphs.graph import Graph
+from weft.platform.imports.grpc_modules import grpc
+from weft.platform.process.launcher_link import TaskNews, tell_launcher
+from weft.platform.process.stop_signals import StopSignals
 from weft.proto import master_pb2, tensorflow_server_pb2
 from weft.proto.messages import ConfigProto
 from weft.proto.tensorflow_server_pb2 import ServerDef

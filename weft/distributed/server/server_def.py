@@ -5,9 +5,9 @@ from __future__ import annotations
 from tensorboard.compat.proto import cluster_pb2
 
 from weft.errors import NotFoundError
-from weft.framework.cluster_spec import ClusterLike, ClusterSpec
-from weft.platform.host_port import split_address
-from weft.platform.spelling import did_you_mean
+from weft.framework.devices.cluster_spec import ClusterLike, ClusterSpec
+from weft.platform.hints.spelling import did_you_mean
+from weft.platform.hosts.host_port import split_address
 from weft.proto.messages import ConfigProto
 from weft.proto.tensorflow_server_pb2 import ServerDef
 from weft.runtime.xla.device import PARAMETER_SERVER

@@ -17,7 +17,7 @@ from weft.distributed.worker.remote_worker import RemoteWorker
 from weft.distributed.worker.task_status import TaskStatus
 from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.distributed.worker.worker_service import WorkerStub
-from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.devices.cluster_spec import ClusterSpec
 from weft.runtime.worker import Worker
 
 _ADMISSION_S = 5.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from weft.framework.operation import Operation
+from weft.framework.nodes.operation import Operation
 from weft.passes.partition import Partition
 from weft.passes.stage import Kind
 

@@ -9,9 +9,9 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 from weft.distributed.worker.task_status import TaskStatus
 from weft.distributed.worker.worker_handle import StepOwner
 from weft.errors import OpError
-from weft.framework.aliases import Array
-from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.devices.device_attributes import DeviceAttributes
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.protocol.master_step import PartDone, PartFailed
 from weft.runtime.choice.stage_report import StageReport

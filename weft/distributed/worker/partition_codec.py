@@ -10,14 +10,14 @@ from typing import Any
 
 from tensorboard.compat.proto import graph_pb2
 
-from weft.framework import attr_value
-from weft.framework.dtypes import float32
-from weft.framework.function_def import functions_of
-from weft.framework.graph import Graph
-from weft.framework.graph_def import to_node_def
-from weft.framework.importer import add_nodes
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import Graph
+from weft.framework.importing.importer import add_nodes
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.serial.function_def import functions_of
+from weft.framework.serial.graph_def import to_node_def
+from weft.framework.types import attr_value
+from weft.framework.types.dtypes import float32
 from weft.ops.process.sendrecv import SOURCE_NAME
 from weft.passes.partition import Edge, Partition
 from weft.passes.stage import Kind

@@ -14,8 +14,8 @@ from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.worker_handle import StepOwner
 from weft.distributed.worker.worker_service import WorkerStub
 from weft.errors import OpError
-from weft.framework.aliases import Array
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.runtime.choice.stage_report import StageReport
 from weft.runtime.executor import Executor

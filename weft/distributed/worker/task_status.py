@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weft.framework.device_attributes import DeviceAttributes
+from weft.framework.devices.device_attributes import DeviceAttributes
 
 
 @dataclass(frozen=True, slots=True)

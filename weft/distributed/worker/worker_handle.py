@@ -9,8 +9,8 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from weft.channel.waiting.wait import Source
 from weft.errors import OpError
-from weft.framework.aliases import Array
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.protocol.master_step import PartEvent
 from weft.runtime.choice.stage_report import StageReport

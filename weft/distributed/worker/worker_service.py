@@ -17,10 +17,10 @@ from weft.distributed.worker.network.peer_connections import Admission
 from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.task_status import TaskStatus
 from weft.errors import AbortedError, InvalidArgumentError, OpError, PermissionDeniedError
-from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.device_spec import DeviceSpec
+from weft.framework.devices.device_attributes import DeviceAttributes
+from weft.framework.devices.device_spec import DeviceSpec
 from weft.passes.partition import Partition
-from weft.platform.grpc_modules import grpc
+from weft.platform.imports.grpc_modules import grpc
 from weft.proto import explain_pb2, master_pb2, worker_pb2
 from weft.proto.device_attributes_pb2 import DeviceAttributes as DeviceAttributesProto
 from weft.protocol.heartbeat import TIMEOUT_S, Evidence

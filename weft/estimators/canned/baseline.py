@@ -13,8 +13,8 @@ from weft.estimators.canned.regression_head import RegressionHead
 from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.run_config import RunConfig
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
 from weft.ops.array.filling import ones

@@ -17,10 +17,10 @@ from weft.estimators.canned.head_inputs import (
 )
 from weft.estimators.canned.keys import MetricKeys, PredictionKeys
 from weft.estimators.export.export_output import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
-from weft.framework import dtypes
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.logit_losses import sparse_softmax_cross_entropy
 from weft.models.losses import Reduction, compute_weighted_loss

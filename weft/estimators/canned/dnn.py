@@ -16,8 +16,8 @@ from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.run_config import RunConfig
 from weft.estimators.warm_start_settings import WarmStartSettings
-from weft.framework.aliases import Activation, Partitioner
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Activation, Partitioner
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.column import FeatureColumns
 from weft.models.feature_columns.input_layer import input_layer
 from weft.models.feature_columns.numeric import NumericColumn

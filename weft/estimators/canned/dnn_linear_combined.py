@@ -17,10 +17,10 @@ from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.run_config import RunConfig
 from weft.estimators.warm_start_settings import WarmStartSettings
-from weft.framework.aliases import Activation, Partitioner
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Activation, Partitioner
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.models.feature_columns.column import FeatureColumn, FeatureColumns
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction

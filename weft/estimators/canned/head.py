@@ -11,11 +11,11 @@ from weft.estimators.canned.keys import MetricKeys
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.export_output import ExportOutput
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework.aliases import Nest
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
 from weft.models.metrics.mean import mean

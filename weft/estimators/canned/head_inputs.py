@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from weft.estimators.aliases import Features
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.function_signatures import fn_args
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.compat.function_signatures import fn_args
+from weft.framework.composites.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn, numeric_column
 from weft.models.feature_columns.scope_state import ScopeStateManager
 from weft.models.feature_columns.transformation_cache import FeatureTransformationCache

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.metrics.mean import accuracy, mean
 from weft.models.metrics.thresholds import auc, precision_at_thresholds, recall_at_thresholds
 from weft.models.weights_broadcast import broadcast_weights

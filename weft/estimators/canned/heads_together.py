@@ -7,10 +7,10 @@ from typing import Protocol
 
 from weft.estimators.aliases import Labels
 from weft.estimators.export.export_output import ExportOutput, PredictOutput
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.math.elementwise import add_n, mul
 from weft.training.saved_model import layout
 

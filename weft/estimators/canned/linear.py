@@ -16,10 +16,10 @@ from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.run_config import RunConfig
 from weft.estimators.warm_start_settings import WarmStartSettings
-from weft.framework import dtypes
-from weft.framework.aliases import Partitioner, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Partitioner, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.feature_columns.column import FeatureColumn, FeatureColumns
 from weft.models.feature_columns.linear_model import linear_model
 from weft.models.feature_columns.numeric import NumericColumn

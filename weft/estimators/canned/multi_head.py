@@ -10,8 +10,8 @@ from weft.estimators.canned.heads_together import check_heads, logits_by_head, m
 from weft.estimators.canned.keys import MetricKeys
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.models.metrics.mean import mean
 from weft.ops.control_flow.ordering import no_op
 from weft.ops.summary.nodes import scalar

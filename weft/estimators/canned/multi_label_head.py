@@ -12,9 +12,9 @@ from weft.estimators.canned.head import LossSpec
 from weft.estimators.canned.head_inputs import LossFn, as_floats, called_loss_fn, checked_labels, checked_range
 from weft.estimators.canned.keys import MetricKeys, PredictionKeys
 from weft.estimators.export.export_output import ExportOutput, PredictOutput
-from weft.framework import dtypes
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
 from weft.ops.math.casting import cast

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 from weft.training.optimizers.adagrad import AdagradOptimizer
 from weft.training.optimizers.adam import AdamOptimizer
 from weft.training.optimizers.ftrl import FtrlOptimizer

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.dtypes import DType
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.models.feature_columns.column import FeatureColumns
 from weft.models.feature_columns.column_checks import make_parse_example_spec
 from weft.models.feature_columns.numeric import NumericColumn, numeric_column

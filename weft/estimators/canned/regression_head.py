@@ -10,8 +10,8 @@ from weft.estimators.canned.head import Head, LossSpec
 from weft.estimators.canned.head_inputs import LossFn, as_floats, called_loss_fn, checked_labels, checked_weights
 from weft.estimators.canned.keys import MetricKeys, PredictionKeys
 from weft.estimators.export.export_output import ExportOutput, PredictOutput, RegressionOutput
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction, compute_weighted_loss
 from weft.models.prediction_losses import mean_squared_error

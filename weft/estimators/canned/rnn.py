@@ -15,9 +15,9 @@ from weft.estimators.canned.optimizers import OptimizerLike, get_optimizer_insta
 from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.run_config import RunConfig
-from weft.framework import dtypes
-from weft.framework.aliases import Partitioner
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Partitioner
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.feature_columns.column import FeatureColumns
 from weft.models.feature_columns.input_layer import input_layer
 from weft.models.feature_columns.numeric import NumericColumn

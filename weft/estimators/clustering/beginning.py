@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.joining import concat
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.hooks.session_run_hook import SessionRunHook
 
 

@@ -14,9 +14,9 @@ from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.export_output import ExportOutput, PredictOutput
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.input_layer import input_layer
 from weft.models.metrics.mean import mean
 from weft.ops.control_flow.ordering import group

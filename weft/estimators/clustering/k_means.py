@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from weft.estimators.clustering.starts import RANDOM_INIT, Distances, Start, first_centers
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones, ones_like, zeros, zeros_like
 from weft.ops.array.identity import identity

@@ -16,7 +16,7 @@ from weft.estimators.clustering.settling import StopWhenSettled
 from weft.estimators.learn.estimator import Estimator
 from weft.estimators.learn.model_fn_ops import ModelFnOps
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Array, Nest, VariableLike
+from weft.framework.building.aliases import Array, Nest, VariableLike
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.summary.nodes import scalar

@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 
 from weft.estimators.clustering.starts import RANDOM_INIT, Start
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill, zeros
 from weft.ops.array.gather_scatter import gather

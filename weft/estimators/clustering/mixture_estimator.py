@@ -15,10 +15,10 @@ from weft.estimators.clustering.starts import RANDOM_INIT, Start
 from weft.estimators.learn.estimator import Estimator
 from weft.estimators.learn.model_fn_ops import ModelFnOps
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Array, Nest, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, Nest, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.nodes.operation import Tensor
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.variables.assign import assign_add
 from weft.ops.variables.variable import Variable

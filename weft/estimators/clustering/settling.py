@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 
 

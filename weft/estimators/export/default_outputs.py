@@ -7,8 +7,8 @@ from typing import Final
 from weft.estimators.aliases import MetricOps
 from weft.estimators.export.export_output import EvalOutput, ExportOutput, PredictOutput, TrainOutput
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 from weft.training.saved_model import layout
 
 EXPORT_TAGS: Final = {

@@ -7,10 +7,10 @@ from typing import Any
 
 from tensorboard.compat.proto.meta_graph_pb2 import SignatureDef
 
-from weft.framework import dtypes
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
 from weft.ops.array.constant import constant
 from weft.training.saved_model import layout
 from weft.training.saved_model.signatures import (

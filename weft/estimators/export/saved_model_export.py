@@ -20,12 +20,13 @@ from weft.estimators.export.default_outputs import EXPORT_TAGS, export_outputs_f
 from weft.estimators.export.export_output import ExportOutput
 from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.run_config import RunConfig
-from weft.framework.collections import GraphKeys
-from weft.framework.function_signatures import get_func_name
-from weft.framework.graph import Graph
-from weft.framework.operation import Tensor
+from weft.framework.compat.function_signatures import get_func_name
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.random.seed import set_random_seed
-from weft.platform import gfile, tf_logging
+from weft.platform.files import gfile
+from weft.platform.logs import tf_logging
 from weft.training.saved_model import layout
 from weft.training.saved_model.builder import SavedModelBuilder
 from weft.training.saved_model.signatures import is_valid_signature

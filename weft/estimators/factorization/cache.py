@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from weft.framework.aliases import VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import VariableLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation
 from weft.ops.control_flow.ordering import group
 from weft.ops.variables.assign import assign
 from weft.ops.variables.variable import Variable

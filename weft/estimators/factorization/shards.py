@@ -6,10 +6,10 @@ import numbers
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import fill
 from weft.ops.array.partitioning import dynamic_partition
 from weft.ops.array.selection import where

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.estimators.factorization.side import Update
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Operation
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.nodes.operation import Operation
+from weft.framework.types import dtypes
 from weft.ops.array.filling import fill, ones_like
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.casting import cast
@@ -22,7 +22,7 @@ from weft.ops.math.unary import sqrt
 from weft.ops.state.scatter_update import scatter_update
 from weft.ops.variables.assign import assign, assign_add
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.training_util import get_global_step
 

@@ -14,8 +14,8 @@ from weft.estimators.factorization.wals_model import WALSModel
 from weft.estimators.learn.estimator import Estimator
 from weft.estimators.learn.model_fn_ops import ModeKeys, ModelFnOps
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Array, Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Nest
+from weft.framework.nodes.operation import Tensor
 from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.ordering import no_op
 from weft.ops.summary.nodes import scalar

@@ -9,11 +9,11 @@ from typing import Final
 from weft.estimators.factorization.cache import cached
 from weft.estimators.factorization.shards import RANDOM, Weights, factor_shards, weight_shards
 from weft.estimators.factorization.side import Costs, Side, Update, solve
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.graph_functions import name_scope
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.building.graph_functions import name_scope
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.filling import zeros
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.elementwise import add_n

@@ -10,15 +10,16 @@ from collections.abc import Callable
 from weft.estimators.aliases import Metrics
 from weft.estimators.estimator import Estimator
 from weft.events.summary_iterator import summary_iterator
-from weft.framework import dtypes
-from weft.framework.aliases import VariableLike
-from weft.framework.collections import GraphKeys
+from weft.framework.building.aliases import VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.types import dtypes
 from weft.ops.variables.assign import assign
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.initializers import Constant
 from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import AUTO_REUSE
-from weft.platform import gfile, tf_logging
+from weft.platform.files import gfile
+from weft.platform.logs import tf_logging
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.training_util import get_global_step

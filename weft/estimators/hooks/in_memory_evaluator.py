@@ -14,9 +14,9 @@ from weft.estimators.evaluation_results import write_results
 from weft.estimators.input_function import parse_input_fn_result
 from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.model_function import call_input_fn
-from weft.framework.aliases import SessionLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph, get_default_graph
+from weft.framework.building.aliases import SessionLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph, get_default_graph
 from weft.ops.array.placeholder import placeholder
 from weft.ops.control_flow.ordering import group
 from weft.ops.random.seed import set_random_seed

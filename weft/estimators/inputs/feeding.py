@@ -9,16 +9,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from weft import errors
-from weft.framework.aliases import Feeds, Fetches, SessionLike
-from weft.framework.dtypes import as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Feeds, Fetches, SessionLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import as_dtype
 from weft.ops.array.placeholder import placeholder
 from weft.ops.data_flow.queue import FIFOQueue, QueueBase, RandomShuffleQueue
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import maximum
 from weft.ops.summary.nodes import scalar
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.proto.queue_runner_pb2 import QueueRunnerDef
 from weft.training.queue_runner import QueueRunner, add_queue_runner
 

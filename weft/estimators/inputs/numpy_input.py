@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.estimators.aliases import InputFn
 from weft.estimators.inputs.feeding import enqueue_data
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 
 # One array, or arrays by name.
 Arrays: TypeAlias = "np.ndarray[Any, Any] | Mapping[str, np.ndarray[Any, Any]]"

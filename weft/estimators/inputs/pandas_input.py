@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.estimators.aliases import InputFn
 from weft.estimators.inputs.feeding import enqueue_data
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 
 # A pandas.Series or .DataFrame, which weft does not import.
 _Labels: TypeAlias = Any

@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.estimators.aliases import InputFn
 from weft.estimators.inputs.numpy_input import numpy_input_fn
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 
 
 def check_inputs(x: object, y: object, input_fn: InputFn | None, batch_size: int | None) -> None:

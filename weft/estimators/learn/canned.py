@@ -14,10 +14,10 @@ from weft.estimators.learn.keys import PredictionKey
 from weft.estimators.learn.model_fn_ops import ModeKeys, ModelFnOps
 from weft.estimators.learn.tasks import Classes, Numbers
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Activation, Nest
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Activation, Nest
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.models.feature_columns.column import FeatureColumn
 from weft.models.functional.layer_functions import fully_connected
 from weft.models.functional.weightless_layers import dropout

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.column import FeatureColumn, FeatureMap
 from weft.models.feature_columns.input_layer import input_layer
 from weft.models.feature_columns.linear_model import linear_model

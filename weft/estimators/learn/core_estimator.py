@@ -11,7 +11,7 @@ from weft.estimators.estimator_spec import LOSS_METRIC_KEY, EstimatorSpec
 from weft.estimators.evaluation_graph import EvaluationGraph
 from weft.estimators.learn.model_fn_ops import ModelFnOps
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.ops.control_flow.ordering import group
 from weft.strategies.strategy import Strategy
 from weft.training.hooks.session_run_hook import SessionRunHook

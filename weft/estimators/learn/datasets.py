@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from weft.errors import NotFoundError
-from weft.framework.aliases import Array
-from weft.platform import gfile
+from weft.framework.building.aliases import Array
+from weft.platform.files import gfile
 
 # TensorFlow has the copy of the UCI repository, which differs in these three numbers from Fisher's table (scikit-learn's).
 _UCI_IRISES = ((34, 3, 0.1), (37, 1, 3.1), (37, 2, 1.5))

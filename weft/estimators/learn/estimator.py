@@ -23,12 +23,12 @@ from weft.estimators.learn.model_fn_ops import ModeKeys, ModelFnOps
 from weft.estimators.learn.monitors import Monitor, replace_monitors_with_hooks
 from weft.estimators.learn.run_config import RunConfig as LearnRunConfig
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Array, Feeds, Nest
-from weft.framework.function_signatures import fn_args
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Array, Feeds, Nest
+from weft.framework.compat.function_signatures import fn_args
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed
 from weft.ops.array.identity import identity
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.hooks.feed_hooks import FeedFnHook
 from weft.training.hooks.session_run_hook import SessionRunContext, SessionRunHook, SessionRunValues
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.column import ParseSpec
 from weft.ops.io.parse_example import parse_example
 from weft.ops.io.readers import ReaderBase, TFRecordReader
-from weft.platform import file_io
+from weft.platform.files import file_io
 from weft.training.input.batching import batch_join, shuffle_batch_join
 from weft.training.input.input_producers import string_input_producer
 

@@ -17,10 +17,10 @@ from weft.estimators.learn.export_strategy import ExportStrategy
 from weft.estimators.learn.monitors import Monitor, ValidationMonitor, replace_monitors_with_hooks
 from weft.estimators.learn.run_config import Environment
 from weft.estimators.learn.run_config import RunConfig as LearnRunConfig
-from weft.framework.collections import GraphKeys
-from weft.framework.function_signatures import fn_args
-from weft.framework.printed import printed
-from weft.platform import tf_logging
+from weft.framework.compat.function_signatures import fn_args
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.types.printed import printed
+from weft.platform.logs import tf_logging
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener
 from weft.training.hooks.feed_hooks import GlobalStepWaiterHook
 from weft.training.hooks.session_run_hook import SessionRunHook

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from weft.estimators.aliases import Metrics
 from weft.estimators.export.saved_model_export import ReceiverFn
-from weft.framework.function_signatures import fn_args
+from weft.framework.compat.function_signatures import fn_args
 
 
 class ExportStrategy(NamedTuple):

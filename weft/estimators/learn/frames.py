@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 
 _NUMBERS: Final = "biuf"
 

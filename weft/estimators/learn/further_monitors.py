@@ -7,10 +7,10 @@ import numpy as np
 from weft.estimators.aliases import ByAnyKey
 from weft.estimators.learn.monitors import EveryN
 from weft.events.file_writer import FileWriter
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 from weft.ops.variables.collections import trainable_variables
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.hooks.step_counter_hook import StepCounterHook
 from weft.training.hooks.stop_hooks import NanLossDuringTrainingError
 from weft.training.hooks.summary_hooks import SummarySaverHook

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from weft.client.session import Session
-from weft.framework.aliases import Nest
-from weft.framework.collections import GraphKeys
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.collections import GraphKeys
 from weft.ops.lookup.tables import tables_initializer
 from weft.ops.variables.collections import global_variables_initializer, local_variables_initializer
 from weft.training.coordinator import Coordinator

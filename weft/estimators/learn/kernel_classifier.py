@@ -9,12 +9,12 @@ from weft.estimators.canned.optimizers import OptimizerLike
 from weft.estimators.learn.canned import LinearClassifier
 from weft.estimators.learn.estimator import BaseEstimator
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.models.feature_columns.column import FeatureColumn
 from weft.models.kernel_methods.random_fourier_features import DenseKernelMapper
 from weft.models.layer_columns.real_valued import RealValuedColumn, real_valued_column
 from weft.ops.array.joining import concat
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 _KernelMappers = Mapping[FeatureColumn, Sequence[DenseKernelMapper]]
 

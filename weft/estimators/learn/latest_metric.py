@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.filling import zeros
 from weft.ops.variables.assign import assign
 from weft.ops.variables.variable import Variable

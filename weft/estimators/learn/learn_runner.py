@@ -9,7 +9,7 @@ from weft.estimators.learn.experiment import Experiment
 from weft.estimators.learn.run_config import RunConfig as LearnRunConfig
 from weft.estimators.learn.run_config import TaskType
 from weft.estimators.run_config import RunConfig
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.hparams import HParams
 
 

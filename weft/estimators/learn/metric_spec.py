@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from weft.framework.aliases import Nest
-from weft.framework.function_signatures import fn_args, get_func_name
-from weft.framework.printed import printed
-from weft.platform import tf_logging
+from weft.framework.building.aliases import Nest
+from weft.framework.compat.function_signatures import fn_args, get_func_name
+from weft.framework.types.printed import printed
+from weft.platform.logs import tf_logging
 
 _LABELS: Final = ("labels", "label", "targets", "target")
 _PREDICTIONS: Final = ("predictions", "prediction", "logits", "logit")

@@ -9,14 +9,14 @@ from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.export_output import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
 from weft.estimators.learn.keys import MetricKey, PredictionKey, ProblemType
 from weft.estimators.learn.latest_metric import latest
-from weft.framework import dtypes
-from weft.framework.aliases import Nest
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import convert_to_tensor_or_sparse_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.shape_ops import reshape
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.saved_model import layout
 from weft.training.scaffold import Scaffold

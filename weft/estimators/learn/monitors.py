@@ -9,9 +9,9 @@ from typing import Any, Protocol, TypeAlias
 from weft.checkpoint.checkpoint_state import latest_checkpoint
 from weft.client.session import Session
 from weft.estimators.aliases import ByAnyKey, InputFn, Metrics
-from weft.framework.aliases import Fetches, Nest, SessionLike
-from weft.framework.printed import printed
-from weft.platform import tf_logging
+from weft.framework.building.aliases import Fetches, Nest, SessionLike
+from weft.framework.types.printed import printed
+from weft.platform.logs import tf_logging
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues

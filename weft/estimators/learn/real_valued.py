@@ -6,10 +6,10 @@ import numpy as np
 
 from weft.estimators.aliases import InputFn
 from weft.estimators.learn.frames import extract_pandas_data
-from weft.framework import dtypes
-from weft.framework.aliases import Nest
-from weft.framework.graph import Graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.layer_columns.layers import infer_real_valued_columns
 from weft.models.layer_columns.real_valued import RealValuedColumn
 from weft.ops.array.placeholder import placeholder

@@ -10,7 +10,7 @@ from tensorboard.compat.proto import config_pb2
 from weft.estimators import run_config as core
 from weft.estimators.aliases import Settings
 from weft.estimators.cluster_environment import tf_config
-from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.devices.cluster_spec import ClusterSpec
 
 # The fields that do not matter for `uid`.
 DEFAULT_UID_WHITE_LIST: Final = (

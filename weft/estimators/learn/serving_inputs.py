@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from weft.estimators.aliases import Features, Labels
-from weft.framework import dtypes
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.feature_columns.column import ParseSpec
 from weft.ops.array.placeholder import placeholder
 from weft.ops.io.parse_example import parse_example

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from weft.estimators.aliases import Features, MetricOps
 from weft.estimators.canned.head_inputs import as_floats, checked_labels, checked_weights
 from weft.estimators.learn.keys import MetricKey, PredictionKey
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.logit_losses import sparse_softmax_cross_entropy
 from weft.models.losses import Reduction, compute_weighted_loss
 from weft.models.metrics.mean import accuracy, mean

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.estimators.learn.category_numbers import CategoricalVocabulary
-from weft.framework.printed import printed
-from weft.platform import gfile
+from weft.framework.types.printed import printed
+from weft.platform.files import gfile
 
 TOKENIZER_RE: Final = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+", re.UNICODE)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.export_output import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
 from weft.models.losses import Reduction
 from weft.ops.array.joining import concat
 from weft.ops.array.stacking import stack

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from weft.estimators.towers.state import towers_of
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.control_flow.ordering import no_op
 from weft.ops.math.elementwise import mul
 from weft.ops.variables.scopes import get_variable_scope

@@ -12,11 +12,11 @@ from weft.estimators.run_config import RunConfig
 from weft.estimators.towers.aggregation import evaluated, predicted, trained
 from weft.estimators.towers.shards import shards
 from weft.estimators.towers.state import Towers, building
-from weft.framework.aliases import Nest
-from weft.framework.device_spec import DeviceSpec
-from weft.framework.function_signatures import fn_args
-from weft.framework.graph import get_default_graph
-from weft.framework.graph_functions import device
+from weft.framework.building.aliases import Nest
+from weft.framework.building.graph_functions import device
+from weft.framework.compat.function_signatures import fn_args
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.framework.graphs.graph import get_default_graph
 from weft.models.losses import Reduction
 from weft.ops.variables.scopes import get_variable_scope
 from weft.ops.variables.variable_scope import variable_scope

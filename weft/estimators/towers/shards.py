@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from weft.estimators.aliases import Features, Labels
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.building.aliases import Nest
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nested import nest
 from weft.ops.array.joining import split
 from weft.ops.sparse.joining import sparse_split
 

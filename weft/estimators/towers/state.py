@@ -8,8 +8,8 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from weft.autodiff.aggregation import AggregationMethod, aggregate
-from weft.framework.aliases import Nest
-from weft.framework.graph import Graph
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import Graph
 from weft.models.losses import Reduction
 
 

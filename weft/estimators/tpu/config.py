@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.strategies.cluster_resolver import ClusterResolver
 
 _LOOP_TIME: Final = re.compile(r"[1-9]\d*[smh]")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.models.losses import Reduction
 from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer

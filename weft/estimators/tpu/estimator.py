@@ -14,8 +14,8 @@ from weft.estimators.run_config import RunConfig
 from weft.estimators.tpu.config import TPURunConfig
 from weft.estimators.tpu.spec import TPUEstimatorSpec
 from weft.estimators.warm_start_settings import WarmStartSettings
-from weft.framework.function_signatures import fn_args
-from weft.platform import tf_logging
+from weft.framework.compat.function_signatures import fn_args
+from weft.platform.logs import tf_logging
 
 _RESERVED: Final = ("batch_size", "context")
 

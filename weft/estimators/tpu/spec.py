@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.export_output import ExportOutput
-from weft.framework.aliases import FetchValue, Nest
+from weft.framework.building.aliases import FetchValue, Nest
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook
 from weft.training.scaffold import Scaffold
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike, VariableLike
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import TensorLike, VariableLike
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill, zeros
 from weft.ops.array.placeholder import placeholder_with_default

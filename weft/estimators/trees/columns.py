@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from weft.estimators.aliases import Features
-from weft.framework import dtypes
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.feature_columns.column import CategoricalColumn, DenseColumn, FeatureColumn, FeatureColumns, dense
 from weft.models.feature_columns.indicator import IndicatorColumn
 from weft.models.feature_columns.numeric import BucketizedColumn

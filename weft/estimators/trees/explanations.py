@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.proto.boosted_trees_pb2 import DebugOutput, TreeEnsemble
 
 

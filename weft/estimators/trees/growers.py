@@ -8,10 +8,10 @@ from typing import Final, Protocol
 
 from weft.estimators.trees.columns import FeatureGroup
 from weft.estimators.trees.resources import QuantileAccumulator, TreeEnsemble
-from weft.framework import dtypes
-from weft.framework.aliases import VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.stacking import stack, unstack

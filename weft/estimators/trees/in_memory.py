@@ -9,7 +9,7 @@ from weft.datasets.dataset import Dataset
 from weft.estimators.aliases import InputFn
 from weft.estimators.run_config import RunConfig
 from weft.estimators.trees.estimator import BoostedTreesClassifier, BoostedTreesRegressor
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.models.feature_columns.column import FeatureColumns
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.training.hooks.session_run_hook import SessionRunHook

@@ -18,10 +18,10 @@ from weft.estimators.trees.caches import Places, TrainingCache, beginning, kept_
 from weft.estimators.trees.columns import TreeColumns
 from weft.estimators.trees.growers import AccumulatorGrower, Grower, Growth, InMemoryGrower, TreeParams
 from weft.estimators.trees.resources import EnsembleStates, QuantileAccumulator, TreeEnsemble
-from weft.framework import dtypes
-from weft.framework.aliases import VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.models.feature_columns.numeric import NumericColumn, numeric_column
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import shape, size, squeeze

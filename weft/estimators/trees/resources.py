@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from weft.framework.aliases import DynamicShape
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import DynamicShape
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
 from weft.ops.array.identity import identity
 from weft.ops.trees import ensemble_nodes, quantile_nodes
 from weft.ops.variables.saveable_object import SaveableObject, SaveSpec

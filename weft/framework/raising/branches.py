@@ -14,9 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from weft.framework import dtypes
-from weft.framework.attr_value import AttrValue, FunctionName
-from weft.framework.dtypes import DType
 from weft.framework.raising.flat_graph import (
     MERGES,
     SWITCHES,
@@ -34,6 +31,9 @@ from weft.framework.raising.functions import Argument, Arguments, Library, add_e
 from weft.framework.raising.inner_values import keep_inner_values, no_value
 from weft.framework.raising.merge_indices import hand_on, switch_by
 from weft.framework.raising.sides import Sides, Stage
+from weft.framework.types import dtypes
+from weft.framework.types.attr_value import AttrValue, FunctionName
+from weft.framework.types.dtypes import DType
 
 
 def raise_branches(nodes: Nodes, library: Library) -> Nodes:

@@ -9,13 +9,14 @@ from typing import Final, NamedTuple, TypeAlias
 
 from tensorboard.compat.proto import node_def_pb2
 
-from weft.framework import attr_value, dtypes, op_registry
-from weft.framework.attr_value import AttrValue
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.node_def_reader import naming, read_attrs
-from weft.framework.node_order import CycleError, inputs_first
-from weft.framework.node_types import output_types
-from weft.framework.op_role import Role
+from weft.framework.nodes.node_types import output_types
+from weft.framework.op_types.op_role import Role
+from weft.framework.registry import op_registry
+from weft.framework.serial.node_def_reader import naming, read_attrs
+from weft.framework.serial.node_order import CycleError, inputs_first
+from weft.framework.types import attr_value, dtypes
+from weft.framework.types.attr_value import AttrValue
+from weft.framework.types.dtypes import DType, as_dtype
 
 
 class Output(NamedTuple):

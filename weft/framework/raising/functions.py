@@ -8,10 +8,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
 
-from weft.framework import attr_value, op_registry
-from weft.framework.attr_value import AttrValue, FunctionName
-from weft.framework.dtypes import DType
-from weft.framework.function_def import output_places
 from weft.framework.raising.flat_graph import (
     CONTROL_TRIGGER,
     Node,
@@ -23,6 +19,11 @@ from weft.framework.raising.flat_graph import (
     variable_behind,
     write_node,
 )  # fmt: skip
+from weft.framework.registry import op_registry
+from weft.framework.serial.function_def import output_places
+from weft.framework.types import attr_value
+from weft.framework.types.attr_value import AttrValue, FunctionName
+from weft.framework.types.dtypes import DType
 
 _PREFIX: Final = "raised_argument_"
 

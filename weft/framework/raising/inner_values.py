@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import attr_value, dtypes
-from weft.framework.attr_value import AttrValue
-from weft.framework.dtypes import DType
 from weft.framework.raising.flat_graph import SWITCHES, Node, Nodes, Output, new_node, type_attr, unused_name
 from weft.framework.raising.functions import Arguments, source_of
 from weft.framework.raising.sides import Path, Sides, Stage
+from weft.framework.types import attr_value, dtypes
+from weft.framework.types.attr_value import AttrValue
+from weft.framework.types.dtypes import DType
 
 
 def no_value(dtype: DType) -> dict[str, AttrValue]:

@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from weft.framework import attr_value, dtypes
-from weft.framework.attr_value import FunctionName
-from weft.framework.dtypes import DType
 from weft.framework.raising.branches import Body, add_body
 from weft.framework.raising.flat_graph import (
     DEEPEST,
@@ -35,6 +32,9 @@ from weft.framework.raising.flat_graph import (
     variable_behind,
 )  # fmt: skip
 from weft.framework.raising.functions import Argument, Library, argument, call_attrs
+from weft.framework.types import attr_value, dtypes
+from weft.framework.types.attr_value import FunctionName
+from weft.framework.types.dtypes import DType
 
 Frame: TypeAlias = tuple[str, ...]
 """The names of the frames around a node, from the outermost one on."""

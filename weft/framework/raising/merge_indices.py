@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from weft.framework import attr_value, dtypes
 from weft.framework.raising.flat_graph import MERGES, Nodes, Output, new_node, type_attr, type_of, types_attr, unused_name
-from weft.framework.tensor_util import make_ndarray, make_tensor_proto
+from weft.framework.types import attr_value, dtypes
+from weft.framework.types.tensor_util import make_ndarray, make_tensor_proto
 
 
 class Index(NamedTuple):

@@ -8,15 +8,15 @@ from typing import Final
 
 from tensorboard.compat.proto import function_pb2, graph_pb2
 
-from weft.framework.function_def import functions_named_by, functions_run_by
-from weft.framework.node_order import CycleError, inputs_first
 from weft.framework.raising.branches import raise_branches
-from weft.framework.raising.calls import CALLS, inline_calls
-from weft.framework.raising.cases import CASES, cases_as_calls
 from weft.framework.raising.flat_graph import CONTROL_FLOW, read_nodes
 from weft.framework.raising.functions import Library, in_graph
+from weft.framework.raising.inlining.calls import CALLS, inline_calls
+from weft.framework.raising.inlining.cases import CASES, cases_as_calls
+from weft.framework.raising.inlining.symbolic import SYMBOLIC, with_gradients
 from weft.framework.raising.loops import raise_loops
-from weft.framework.raising.symbolic import SYMBOLIC, with_gradients
+from weft.framework.serial.function_def import functions_named_by, functions_run_by
+from weft.framework.serial.node_order import CycleError, inputs_first
 
 RAISED: Final = CONTROL_FLOW | CALLS | CASES.keys() | {SYMBOLIC}
 """The op types of nodes that others take the place of."""

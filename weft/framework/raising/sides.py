@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
-from weft.framework.op_registry import role_of
-from weft.framework.op_role import Role
+from weft.framework.op_types.op_role import Role
 from weft.framework.raising.flat_graph import CONTROL_TRIGGER, DEEPEST, MERGES, SWITCHES, Node, Nodes, Output, in_order
 from weft.framework.raising.merge_indices import tested_index
+from weft.framework.registry.op_registry import role_of
 
 Path: TypeAlias = tuple[tuple[Output, bool], ...]
 """The predicates that something depends on, from the outermost one on, each with what it has to be."""

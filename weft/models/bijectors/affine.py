@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.bijectors.bijector import Bijector
 from weft.models.linear_operators.dense import LinearOperatorLowerTriangular
 from weft.models.linear_operators.diagonal import LinearOperatorDiag, LinearOperatorScaledIdentity

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from weft.framework.aliases import DTypeLike, DynamicShape, Nest, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dtypes import DType, as_dtype, int32
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, DynamicShape, Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType, as_dtype, int32
+from weft.framework.types.printed import printed
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.filling import ones
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import rank

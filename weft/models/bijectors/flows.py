@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 from weft.models.bijectors.bijector import Bijector
 from weft.models.layers.core import Dense, dense
 from weft.ops.array.constant import constant

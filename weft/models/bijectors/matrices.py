@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.bijectors.bijector import Bijector
 from weft.models.bijectors.composed import Chain
 from weft.models.bijectors.elementwise import AffineScalar, Softplus

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dtypes import int32
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import int32
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.bijectors.bijector import Bijector
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones, zeros_like

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.padding import pad
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import shape as shape_of

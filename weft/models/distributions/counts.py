@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, TensorLike
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, TensorLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.distributions.discrete import kl_of_classes
 from weft.models.distributions.distribution import NOT_REPARAMETERIZED, ScalarDistribution
 from weft.models.distributions.divergence import RegisterKL

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, DynamicShape, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, DynamicShape, TensorLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.distributions.distribution import NOT_REPARAMETERIZED, ScalarDistribution
 from weft.models.distributions.divergence import RegisterKL
 from weft.models.distributions.odds import HasOdds

@@ -8,12 +8,12 @@ from typing import ClassVar, Final, NoReturn, Self
 
 import numpy as np
 
-from weft.framework.aliases import DTypeLike, DynamicShape, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dtypes import DType, as_dtype, int32
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, DynamicShape, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType, as_dtype, int32
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.distributions import divergence
 from weft.models.distributions.sample_shape import as_vector, is_scalar, set_known_shape
 from weft.ops.array.constant import constant

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.identity import identity
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.ordering import with_dependencies

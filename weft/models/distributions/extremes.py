@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.nodes.operation import Tensor
 from weft.models.distributions.location_scale import LocationScale
 from weft.ops.array.filling import fill, ones_like
 from weft.ops.math.elementwise import square

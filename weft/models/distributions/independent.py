@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import TensorLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.distributions.distribution import Distribution
 from weft.models.distributions.divergence import RegisterKL, kl_divergence
 from weft.ops.array.joining import concat

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.nodes.operation import Tensor
 from weft.models.distributions.location_scale import LocationScale
 from weft.models.distributions.special import log_cdf_laplace
 from weft.ops.array.filling import ones_like, zeros_like

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED
 from weft.models.distributions.normal_of_vectors import NormalOfVectors
 from weft.models.distributions.vectors import diagonal_scale

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import TensorLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.distributions.discrete import Categorical
 from weft.models.distributions.distribution import NOT_REPARAMETERIZED, Distribution
 from weft.models.distributions.parameters import derived_seed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from weft.framework.aliases import TensorLike
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType, as_dtype
 from weft.ops.array.filling import zeros
 from weft.ops.array.identity import identity
 from weft.ops.array.stacking import stack

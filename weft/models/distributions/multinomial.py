@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.distributions.distribution import NOT_REPARAMETERIZED
 from weft.models.distributions.odds import HasOdds
 from weft.models.distributions.parameters import checked_classes, checked_counts, derived_seed, logits_and_probs

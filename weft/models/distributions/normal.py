@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from weft.framework.aliases import TensorLike
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.nodes.operation import Tensor
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, ScalarDistribution
 from weft.models.distributions.divergence import RegisterKL
 from weft.models.distributions.special import log_ndtr, ndtr

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.nodes.operation import Tensor
 from weft.models.distributions.vectors import VectorDistribution
 from weft.ops.array.filling import ones_like
 from weft.ops.array.identity import identity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 
 
 class HasOdds:

@@ -6,11 +6,11 @@ import hashlib
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_equal, assert_greater_equal, assert_less_equal, assert_near, assert_non_negative

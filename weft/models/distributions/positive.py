@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from weft.framework.aliases import TensorLike
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, ScalarDistribution
 from weft.models.distributions.gamma import Gamma
 from weft.ops.array.filling import fill, zeros

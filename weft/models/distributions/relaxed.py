@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, ScalarDistribution
 from weft.models.distributions.laplace import Logistic
 from weft.models.distributions.odds import HasOdds

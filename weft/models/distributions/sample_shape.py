@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weft.framework.constant_value import constant_dims, constant_value
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.nodes.constant_value import constant_dims, constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import reshape
 from weft.ops.array.shape_ops import shape as shape_of

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.selection import where_v2
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import maximum, minimum

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import DynamicShape, Nest, TensorLike
-from weft.framework.constant_value import constant_value, constant_value_as_shape
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DynamicShape, Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value, constant_value_as_shape
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.bijectors.bijector import Bijector
 from weft.models.bijectors.elementwise import Identity
 from weft.models.distributions.distribution import Distribution

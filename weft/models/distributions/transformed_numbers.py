@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.bijectors.composed import Chain
 from weft.models.bijectors.elementwise import AffineScalar
 from weft.models.bijectors.shaped_elementwise import Kumaraswamy as KumaraswamyBijector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike
+from weft.framework.building.aliases import TensorLike
 from weft.models.distributions.beta import Beta
 from weft.models.distributions.gamma import Exponential, Gamma
 from weft.models.distributions.laplace import Laplace

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import TensorLike
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.distributions.distribution import NOT_REPARAMETERIZED, ScalarDistribution
 from weft.models.distributions.odds import HasOdds
 from weft.models.distributions.parameters import assert_integer_form, checked_counts, derived_seed, logits_and_probs

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework.aliases import AxisLike, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import AxisLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.identity import stop_gradient
 from weft.ops.array.padding import pad

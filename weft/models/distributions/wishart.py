@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from weft.framework.aliases import TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
 from weft.models.distributions.multivariate_tril import triangle_of
 from weft.ops.array.filling import ones_like, zeros_like

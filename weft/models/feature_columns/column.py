@@ -10,10 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol, TypeAlias
 
-from weft.framework.aliases import DTypeLike, Initializer, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Initializer, VariableLike
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.io.example_features import FixedLenFeature, VarLenFeature
 
 FeatureTensor: TypeAlias = "Tensor | SparseTensor | tuple[Tensor | SparseTensor, Tensor | SparseTensor]"

@@ -6,11 +6,11 @@ import numbers
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias, TypeVar
 
-from weft.framework import dtypes
-from weft.framework.dtypes import DType
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.feature_columns.column import DenseColumn, FeatureColumn, FeatureColumns, ParseSpec, SequenceDenseColumn
 
 _FOR_SEQUENCES: Final = (

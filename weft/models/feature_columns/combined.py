@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from weft.framework import dtypes
-from weft.framework.dtypes import DType
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.models.feature_columns.categorical import HashedCategoricalColumn
 from weft.models.feature_columns.column import (
     CategoricalColumn,
@@ -27,7 +27,7 @@ from weft.models.feature_columns.transformation_cache import to_sparse
 from weft.ops.io.example_features import VarLenFeature
 from weft.ops.math.casting import cast
 from weft.ops.strings.cross import sparse_cross_hashed
-from weft.platform.argument_checks import check_arguments
+from weft.platform.hints.argument_checks import check_arguments
 
 
 class _WeightedFields(NamedTuple):

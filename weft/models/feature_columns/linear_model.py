@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.column import CategoricalColumn, DenseColumn, FeatureColumn, FeatureMap
 from weft.models.feature_columns.column_checks import check_batch_sizes, column_list, element_count
 from weft.models.feature_columns.scope_state import ScopeStateManager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import DTypeLike, Initializer, VariableLike
-from weft.framework.collections import GraphKeys
+from weft.framework.building.aliases import DTypeLike, Initializer, VariableLike
+from weft.framework.graphs.collections import GraphKeys
 from weft.models.feature_columns.column import FeatureColumn
 from weft.ops.variables.get_variable import get_variable
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weft.framework import dtypes
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.models.feature_columns.column import FeatureColumn, FeatureMap, FeatureTensor, StateManager
 from weft.ops.array.batch_gather import gather_nd
 from weft.ops.array.selection import where
@@ -18,8 +18,8 @@ from weft.ops.debugging.checks import assert_positive
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, not_equal
 from weft.ops.sparse.layout import sparse_reshape
-from weft.platform import tf_logging
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
+from weft.platform.logs import tf_logging
 
 
 class FeatureTransformationCache:

@@ -7,17 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType, as_dtype
 from weft.models.feature_columns.categorical import KeyedColumn
 from weft.models.feature_columns.column import StateManager, dense
 from weft.models.feature_columns.column_checks import check_key, check_same_kind, check_string_or_int, whole_number
 from weft.ops.lookup.tables import LookupInterface
 from weft.ops.lookup.vocabularies import index_table_from_file, index_table_from_tensor
 from weft.ops.math.casting import cast
-from weft.platform import gfile, tf_logging
-from weft.platform.missing_file import what_is_there
+from weft.platform.files import gfile
+from weft.platform.files.missing_file import what_is_there
+from weft.platform.logs import tf_logging
 
 
 class _VocabularyColumn(KeyedColumn):

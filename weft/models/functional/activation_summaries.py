@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.declaration import definition_of
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, less

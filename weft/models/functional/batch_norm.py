@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from weft.framework import dtypes
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Activation,
     Collections,
     DTypeLike,
@@ -19,12 +18,13 @@ from weft.framework.aliases import (
     VariableCollections,
     VariableLike,
 )
-from weft.framework.collections import GraphKeys
-from weft.framework.constant_value import constant_value
-from weft.framework.graph import get_default_graph
-from weft.framework.nest import map_structure
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested.nest import map_structure
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.models.functional.layer_outputs import add_variable, collected, variable_collections
 from weft.models.layers.core import either_branch
 from weft.models.layers.norm import Adjustment, BatchNormalization, counted_where_fed

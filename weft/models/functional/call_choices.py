@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from weft.framework.aliases import TensorLike
+from weft.framework.building.aliases import TensorLike
 from weft.models.functional import static_choices
 
 T = TypeVar("T")

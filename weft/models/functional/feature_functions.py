@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Collections, TensorLike, VariableCollections
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Collections, TensorLike, VariableCollections
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.layer_outputs import collected, variable_collections
 from weft.ops.arg_scope import add_arg_scope
 from weft.ops.array.batch_gather import gather_nd

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Activation,
     Collections,
     Initializer,
@@ -12,8 +12,8 @@ from weft.framework.aliases import (
     TensorLike,
     VariableCollections,
 )
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.layer_functions import Normalizer, Options, finished, layout, weighted
 from weft.models.functional.layer_outputs import variable_collections
 from weft.models.functional.static_choices import two_element_tuple

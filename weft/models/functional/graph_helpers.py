@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import Array, DTypeLike, Nest, ShapeLike, TensorLike, VariableLike
-from weft.framework.device_spec import DeviceSpec
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.op_builder import graph_of
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, DTypeLike, Nest, ShapeLike, TensorLike, VariableLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.building.op_builder import graph_of
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
 from weft.ops.array.filling import zeros
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.debugging.rank_checks import assert_scalar

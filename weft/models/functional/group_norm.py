@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from weft.framework.aliases import Activation, Collections, Initializer, TensorLike, VariableCollections, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Activation, Collections, Initializer, TensorLike, VariableCollections, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.layer_outputs import collected, variable_collections
 from weft.ops.arg_scope import add_arg_scope
 from weft.ops.array.shape_ops import reshape, shape

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Collections, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Collections, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.layer_outputs import collected
 from weft.ops.arg_scope import add_arg_scope
 from weft.ops.array.shape_ops import reshape, shape

@@ -6,8 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Activation,
     Collections,
     Getter,
@@ -18,9 +17,10 @@ from weft.framework.aliases import (
     TensorLike,
     VariableCollections,
 )
-from weft.framework.collections import GraphKeys
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.functional.layer_outputs import add_variable, collected, variable_collections
 from weft.models.layers import core as layer_core
 from weft.models.layers.conv import Conv1D, Conv2D, Conv2DTranspose, Conv3D

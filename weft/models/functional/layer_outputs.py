@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from weft.framework.aliases import Collections, VariableCollections
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Collections, VariableCollections
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.variables.variable import Variable
 
 _ALIASES: Final[WeakKeyDictionary[Tensor, list[str]]] = WeakKeyDictionary()

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.framework.aliases import Activation, Initializer, Nest, Regularizer, TensorLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Activation, Initializer, Nest, Regularizer, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.shape_ops import reshape
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.stacking import stack, unstack

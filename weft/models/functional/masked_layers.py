@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Activation, Collections, Initializer, Regularizer, Sizes, TensorLike, VariableCollections
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import (
+    Activation,
+    Collections,
+    Initializer,
+    Regularizer,
+    Sizes,
+    TensorLike,
+    VariableCollections,
+)
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.layer_functions import Normalizer, Options, layout, weighted
 from weft.models.layers.masked import MaskedConv2D, MaskedFullyConnected
 from weft.ops.arg_scope import add_arg_scope

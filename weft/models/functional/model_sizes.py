@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from weft.framework.aliases import Nest
-from weft.framework.graph import Graph
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import Graph
 
 
 def tensor_description(var: Nest) -> str:

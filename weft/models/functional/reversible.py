@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from weft.autodiff.custom_gradient import custom_gradient
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.identity import identity
 from weft.ops.variables.variable_scope import variable_scope
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import ShapeLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import ShapeLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import rank, reshape, shape, size
 from weft.ops.control_flow.assertion import assert_that

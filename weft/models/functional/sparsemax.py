@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.batch_gather import gather_nd
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.ranges import range_of

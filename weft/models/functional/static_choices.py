@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, ShapeLike, TensorLike, VariableCollections
-from weft.framework.constant_value import constant_value as known_value
-from weft.framework.dims import format_dims
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.aliases import DTypeLike, Nest, ShapeLike, TensorLike, VariableCollections
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value as known_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import format_dims
+from weft.framework.types.tensor_shape import as_dims
 from weft.models.functional.layer_outputs import variable_collections
 from weft.ops.control_flow.case import case
 from weft.ops.control_flow.cond import cond

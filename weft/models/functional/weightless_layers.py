@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Collections,
     ShapeLike,
     Sizes,
     TensorLike,
 )
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.functional.layer_functions import layout
 from weft.models.functional.layer_outputs import collected
 from weft.models.layers import core as layer_core

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework.aliases import Activation
+from weft.framework.building.aliases import Activation
 from weft.models.grid_rnn.network import GridRNNCell
 from weft.models.rnn.cell import RNNCell
 from weft.models.rnn.cells import BasicLSTMCell, BasicRNNCell, GRUCell, LSTMCell

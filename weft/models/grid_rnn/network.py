@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from weft.framework.aliases import Activation, Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Activation, Nest
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.layer_functions import fully_connected
 from weft.models.rnn.cell import RNNCell, batch_size_of
 from weft.models.rnn.cells import LSTMCell
@@ -19,7 +19,7 @@ from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import AUTO_REUSE
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 Dimensions = int | Sequence[int] | None
 

@@ -5,12 +5,12 @@ K. Crammer and Y. Singer, "On the Algorithmic Implementation of Multiclass Kerne
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.losses import DEFAULT_REDUCTION, compute_weighted_loss
 from weft.ops.array.batch_gather import gather_nd
 from weft.ops.array.filling import one_hot

@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
 from weft.ops.array.constant import constant
 from weft.ops.math.products import matmul
 from weft.ops.math.trigonometry import cos

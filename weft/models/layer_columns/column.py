@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.composites.sparse_tensor import SparseTensor
 from weft.models.feature_columns.column import FeatureColumn, ParseSpec, StateManager, TransformedFeatures
 
 

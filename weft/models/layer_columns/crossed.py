@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.column import (
     CategoricalColumn,
     FeatureColumn,

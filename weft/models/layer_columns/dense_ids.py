@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from weft.framework import dtypes
-from weft.framework.aliases import Initializer, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Initializer, VariableLike
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.feature_columns.column import (
     DenseColumn,
     FeatureColumn,
@@ -35,7 +35,7 @@ from weft.ops.nn.embedding import safe_embedding_lookup_sparse
 from weft.ops.sparse.joining import sparse_slice
 from weft.ops.sparse.tensors import sparse_merge, sparse_tensor_to_dense
 from weft.ops.variables.matrix_initializers import truncated_normal_initializer
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 IdColumn = SparseColumn | WeightedSparseColumn | CrossedColumn
 

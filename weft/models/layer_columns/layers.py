@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Initializer, TensorLike, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.building.aliases import Initializer, TensorLike, VariableLike
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.feature_columns.column import DenseColumn, FeatureColumn, FeatureMap, FeatureTensor, ParseSpec, dense
 from weft.models.feature_columns.column_checks import element_count
 from weft.models.feature_columns.input_layer import tensors_of

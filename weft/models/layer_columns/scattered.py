@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.building.aliases import VariableLike
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of
 from weft.ops.array.sets import unique

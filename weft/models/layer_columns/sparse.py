@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from weft.framework import dtypes
-from weft.framework.dtypes import DType
-from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.models.feature_columns.column import (
     CategoricalColumn,
     FeatureColumn,
@@ -27,7 +27,7 @@ from weft.ops.math.division import floor_mod
 from weft.ops.sparse.joining import sparse_concat
 from weft.ops.strings.elementwise import as_string
 from weft.ops.strings.hash_buckets import string_to_hash_bucket_fast, string_to_hash_bucket_strong
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 HashKeys: TypeAlias = "list[list[int]] | None"
 

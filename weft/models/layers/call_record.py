@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
 
 
 class CallRecord:

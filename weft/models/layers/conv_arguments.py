@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Final
 
-from weft.framework.aliases import Nest, Sizes
-from weft.framework.dimension import Dimension
+from weft.framework.building.aliases import Nest, Sizes
+from weft.framework.types.dimension import Dimension
 
 _LETTERS: Final = {1: "W", 2: "HW", 3: "DHW"}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Activation, Constraint, Initializer, Regularizer, Sizes, TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Activation, Constraint, Initializer, Regularizer, Sizes, TensorLike
+from weft.framework.nodes.operation import Tensor
 from weft.models.layers.conv import Conv1D, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
 from weft.models.layers.core import ZEROS
 from weft.ops.variables.variable_store import Reuse

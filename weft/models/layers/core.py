@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Activation,
     Constraint,
     DTypeLike,
@@ -18,10 +18,10 @@ from weft.framework.aliases import (
     TensorLike,
     VariableLike,
 )
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.models.layers.layer import Layer, activated
 from weft.models.layers.named_objects import WeightOptions, activation_of, weight_options
 from weft.ops.array.identity import identity

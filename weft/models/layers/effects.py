@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TypeVar, cast
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import Nest, Regularizer, TensorLike, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.reachable import get_reachable_from_inputs
-from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.building.aliases import Nest, Regularizer, TensorLike, VariableLike
+from weft.framework.building.reachable import get_reachable_from_inputs
+from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.models.layers.call_record import CallRecord
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables.partitioned_variable import PartitionedVariable

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import DTypeLike, Nest, ShapeLike
+from weft.framework.building.aliases import DTypeLike, Nest, ShapeLike
+from weft.framework.nested import nest
 from weft.framework.rank_remedies import UNKNOWN_RANK, rank_remedy
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 
 
 class InputSpec:

@@ -7,8 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Activation,
     Constraint,
     DTypeLike,
@@ -18,15 +17,17 @@ from weft.framework.aliases import (
     Regularizer,
     VariableLike,
 )
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import naming
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed, told_size
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.node_errors import naming
+from weft.framework.nodes.operation import Tensor
 from weft.framework.rank_remedies import UNKNOWN_RANK, rank_remedy
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
-from weft.framework.value_types import OrNone
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.framework.types.printed import printed, told_size
+from weft.framework.types.tensor_shape import TensorShape
+from weft.framework.types.value_types import OrNone
 from weft.models.layers.effects import Effects
 from weft.models.layers.input_spec import check_inputs
 from weft.models.layers.layer_names import snake_case, unique_name

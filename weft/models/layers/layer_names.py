@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Container
 from typing import Final
 
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import get_default_graph
 
 _KEY: Final[Nest] = ("layer names",)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike, VariableLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike, VariableLike
+from weft.framework.nodes.operation import Tensor
 from weft.models.layers.conv import Conv2D
 from weft.models.layers.core import Dense
 from weft.models.layers.masks import mask_of, masked, threshold_of

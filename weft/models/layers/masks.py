@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from weft.framework.aliases import DTypeLike, Nest, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import DTypeLike, Nest, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.math.elementwise import mul
 from weft.ops.nn.norm import zero_fraction
 from weft.ops.variables.get_variable import get_variable

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from weft.framework.aliases import Activation, Constraint, Initializer, Nest, Regularizer
+from weft.framework.building.aliases import Activation, Constraint, Initializer, Nest, Regularizer
 
 WeightOptions: TypeAlias = "tuple[Initializer | None, Regularizer | None, Constraint | None]"
 """How a weight is made: its initializer, its regularizer, its constraint."""

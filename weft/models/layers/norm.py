@@ -9,13 +9,22 @@ import contextlib
 import functools
 from collections.abc import Callable, Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Constraint, DTypeLike, Initializer, Regularizer, ShapeLike, TensorLike, VariableLike
-from weft.framework.constant_value import constant_value
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import (
+    Array,
+    Constraint,
+    DTypeLike,
+    Initializer,
+    Regularizer,
+    ShapeLike,
+    TensorLike,
+    VariableLike,
+)
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.models.layers.core import either_branch
 from weft.models.layers.layer import Layer
 from weft.models.layers.named_objects import WeightOptions, initializer_of, weight_options

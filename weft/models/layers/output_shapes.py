@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework.aliases import ShapeLike
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import ShapeLike
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers.layer import Layer
 
 

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
-from weft.framework.aliases import DTypeLike, ShapeLike, Sizes, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, ShapeLike, Sizes, TensorLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers.conv_arguments import layout_of, padding_of, per_axis
 from weft.models.layers.layer import Layer
 from weft.models.layers.output_shapes import resized, windows

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from weft.framework.aliases import Initializer, TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Initializer, TensorLike, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.layers.core import either_branch
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.identity import identity, stop_gradient

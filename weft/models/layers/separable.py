@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Activation,
     Constraint,
     DTypeLike,
@@ -15,8 +15,8 @@ from weft.framework.aliases import (
     TensorLike,
     VariableLike,
 )
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import as_dims
 from weft.models.layers.conv_arguments import layout_of, padding_of, per_axis, whole_filters
 from weft.models.layers.core import ZEROS
 from weft.models.layers.layer import activated

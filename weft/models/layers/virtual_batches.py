@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weft.framework.dims import Dims
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dims import Dims
 from weft.ops.array.shape_ops import reshape
 from weft.ops.math.reduce_functions import reduce_mean
 

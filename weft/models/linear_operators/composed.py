@@ -6,8 +6,8 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.linear_operators.dense import LinearOperatorLowerTriangular
 from weft.models.linear_operators.diagonal import LinearOperatorIdentity
 from weft.models.linear_operators.matrices import adjoint_of, dense_of, implied, product, same_batch

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.linear_operators.diagonal import both
 from weft.models.linear_operators.matrices import adjoint_of, implied, product, same_batch
 from weft.models.linear_operators.operator import LinearOperator

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, DynamicShape, SizeLike, TensorLike
-from weft.framework.constant_value import constant_dims, constant_value
-from weft.framework.dtypes import as_dtype
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, DynamicShape, SizeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_dims, constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import as_dtype
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.linear_operators.matrices import adjoint_of, implied
 from weft.models.linear_operators.operator import LinearOperator
 from weft.ops.array.constant import constant

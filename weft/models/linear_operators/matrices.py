@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.dtypes import DType
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.tiling import broadcast_dynamic_shape, broadcast_to

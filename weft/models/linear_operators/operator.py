@@ -8,13 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import DTypeLike, TensorLike
-from weft.framework.dtypes import DType, as_dtype, int32
-from weft.framework.op_builder import graph_of
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, TensorLike
+from weft.framework.building.op_builder import graph_of
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dtypes import DType, as_dtype, int32
+from weft.framework.types.printed import printed
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.linear_operators.matrices import adjoint_of, check_dimensions, epsilon, implied, real_of, same_batch
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import expand_dims, squeeze

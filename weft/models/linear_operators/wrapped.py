@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.linear_operators.matrices import adjoint_of, dense_of
 from weft.models.linear_operators.operator import LinearOperator
 from weft.ops.array.joining import concat

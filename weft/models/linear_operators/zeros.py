@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, DynamicShape, SizeLike, TensorLike
-from weft.framework.dtypes import as_dtype
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import DTypeLike, DynamicShape, SizeLike, TensorLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import as_dtype
 from weft.models.linear_operators.diagonal import Sized
 from weft.models.linear_operators.matrices import adjoint_of
 from weft.ops.array.filling import zeros

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Collections, TensorLike
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Collections, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.models.metrics.state import Metric, metric_scope, metric_variable, published
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of

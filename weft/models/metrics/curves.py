@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from weft.framework import dtypes
-from weft.framework.aliases import Collections, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Collections, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.models.metrics.counts import false_negatives, false_positives, true_negatives, true_positives
 from weft.models.metrics.state import Metric, aligned, metric_scope, metric_variable, published, so_far
 from weft.models.metrics.thresholds import EPSILON, Counts, counts_at, precision_recall_of, roc_of, spread_thresholds

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework import replication
-from weft.framework.aliases import Collections, DTypeLike, TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Collections, DTypeLike, TensorLike, VariableLike
+from weft.framework.context import replication
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.metrics import state
 from weft.models.metrics.state import Metric
 from weft.models.metrics.thresholds import Counts, counts_at

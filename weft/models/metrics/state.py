@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from weft.framework import dtypes, replication
-from weft.framework.aliases import Collections, DTypeLike, TensorLike, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import naming
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Collections, DTypeLike, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.context import replication
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.node_errors import naming
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.metrics.confusion_matrix import remove_squeezable_dimensions
 from weft.models.weights_broadcast import aligned_weights, broadcast_weights
 from weft.ops.array.filling import zeros

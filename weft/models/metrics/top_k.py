@@ -6,13 +6,13 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Collections, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue, convert_to_tensor_or_sparse_tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Collections, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor, SparseTensorValue, convert_to_tensor_or_sparse_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.metrics.mean import mean
 from weft.models.metrics.state import Metric, as_float, metric_scope, metric_variable, published, so_far
 from weft.models.weights_broadcast import broadcast_weights

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.layer_functions import conv2d, fully_connected
 from weft.models.functional.weightless_layers import max_pool2d
 from weft.models.nets.image_classifier import class_scores, outcome, sized, trunc_normal

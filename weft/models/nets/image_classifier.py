@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol
 
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.layer_functions import conv2d
 from weft.models.functional.layer_outputs import convert_collection_to_dict
 from weft.models.functional.weightless_layers import dropout

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework.aliases import Collections, Nest
-from weft.framework.collections import GraphKeys
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Collections, Nest
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.batch_norm import batch_norm
 from weft.models.functional.layer_functions import conv2d, fully_connected
 from weft.models.functional.weightless_layers import avg_pool2d, dropout, max_pool2d, softmax

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Self
 
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.layer_functions import conv2d
 from weft.models.functional.separable import separable_convolution2d
 from weft.models.functional.weightless_layers import avg_pool2d, max_pool2d

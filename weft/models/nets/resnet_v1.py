@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from weft.framework.aliases import Collections
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Collections
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.layer_functions import conv2d
 from weft.models.functional.layer_outputs import collected
 from weft.models.functional.static_choices import last_dimension

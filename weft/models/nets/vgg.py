@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 from weft.models.functional.layer_functions import conv2d, fully_connected, repeat
 from weft.models.functional.weightless_layers import max_pool2d
 from weft.models.nets.image_classifier import class_scores, outcome, sized

@@ -10,8 +10,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Constraint,
     DTypeLike,
     Initializer,
@@ -22,15 +21,17 @@ from weft.framework.aliases import (
     SizeLike,
     VariableLike,
 )
-from weft.framework.constant_value import constant_value
-from weft.framework.dimension import Dimension
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed, told_size
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
-from weft.framework.value_types import OrNone
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dimension import Dimension
+from weft.framework.types.dtypes import DType
+from weft.framework.types.printed import printed, told_size
+from weft.framework.types.tensor_shape import TensorShape
+from weft.framework.types.value_types import OrNone
 from weft.models.layers.effects import Effects
 from weft.models.layers.layer_names import snake_case, unique_name
 from weft.models.layers.scope_argument import scope_argument
@@ -42,7 +43,7 @@ from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.scopes import ScopeLike, VariableScope, default_variable_store
 from weft.ops.variables.variable_scope import variable_scope
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 
 WEIGHTS_NAME = "kernel"
 BIAS_NAME = "bias"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from weft.framework.aliases import Activation, DTypeLike, Initializer, Nest
-from weft.framework.dtypes import DType
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Activation, DTypeLike, Initializer, Nest
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers.named_objects import activation_of, initializer_of
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, known_depth
 from weft.ops.array.constant import constant
@@ -20,8 +20,8 @@ from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.bias import bias_add
 from weft.ops.variables.matrix_initializers import constant_initializer, zeros_initializer
 from weft.ops.variables.partitioners import fixed_size_partitioner
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
 
 
 class BasicRNNCell(RNNCell):

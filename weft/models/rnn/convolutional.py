@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import Initializer, Nest
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Initializer, Nest
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import WEIGHTS_NAME, RNNCell, known_depth
 from weft.models.rnn.cells import LSTMStateTuple
 from weft.ops.array.joining import concat, split

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Final, TypeAlias
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Initializer, Nest, SizeLike, TensorLike, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Initializer, Nest, SizeLike, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers.layer_names import snake_case
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, batch_size_of, known_depth
 from weft.models.rnn.cells import BasicRNNCell, GRUCell, LSTMBlockCell, LSTMStateTuple

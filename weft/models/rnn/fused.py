@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, TensorLike, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, Nest, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
 from weft.models.rnn.cell import batch_size_of
 from weft.models.rnn.cells import LSTMBlockCell, LSTMStateTuple
 from weft.models.rnn.dynamic import dynamic_rnn

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Activation, DTypeLike, Initializer, Nest
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Activation, DTypeLike, Initializer, Nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, known_depth
 from weft.models.rnn.cells import GRUCell, LSTMStateTuple
 from weft.models.rnn.linear import LayerNorm, in_shards, joined
@@ -16,7 +16,7 @@ from weft.ops.nn.activation import relu
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.dropout import dropout
 from weft.ops.variables.matrix_initializers import constant_initializer, zeros_initializer
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 class LayerNormBasicLSTMCell(RNNCell):

@@ -6,9 +6,9 @@ import collections
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from weft.framework.aliases import Initializer, Nest, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Initializer, Nest, VariableLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import RNNCell, batch_size_of
 from weft.models.rnn.linear import in_shards, joined
 from weft.models.rnn.time_frequency import clipped, known_size
@@ -19,7 +19,7 @@ from weft.ops.math.products import matmul
 from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.bias import bias_add
 from weft.ops.variables.matrix_initializers import zeros_initializer
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 class _Block(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from weft.framework import dtypes
-from weft.framework.aliases import Initializer, VariableLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Initializer, VariableLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.joining import concat
 from weft.ops.math.products import matmul
 from weft.ops.nn.bias import bias_add

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Activation, Initializer, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Activation, Initializer, VariableLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers.masks import mask_of, masked, threshold_of
 from weft.models.rnn.cell import RNNCell
 from weft.models.rnn.cells import BasicLSTMCell, LSTMCell

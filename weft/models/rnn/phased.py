@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import DTypeLike, Nest, TensorLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.rnn.cell import RNNCell
 from weft.models.rnn.cells import LSTMStateTuple
 from weft.models.rnn.linear import Linear

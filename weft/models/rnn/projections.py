@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from weft.framework import nest
-from weft.framework.aliases import Activation, DTypeLike, Initializer, Nest, SizeLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Activation, DTypeLike, Initializer, Nest, SizeLike, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import RNNCell, assert_like_rnn_cell, known_depth
 from weft.models.rnn.linear import Linear
 from weft.ops.array.joining import concat, split
@@ -23,7 +23,7 @@ from weft.ops.nn.softmax import softmax
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.matrix_initializers import constant_initializer, random_uniform_initializer
 from weft.ops.variables.scopes import ScopeLike, get_variable_scope
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 class _Around(RNNCell):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.framework.aliases import Initializer, ShapeLike
-from weft.framework.dimension import Dimension
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Initializer, ShapeLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dimension import Dimension
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME
 from weft.ops.array.constant import constant
 from weft.ops.array.joining import concat

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import DTypeLike, Nest, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.rnn.dynamic import bidirectional_dynamic_rnn
 from weft.models.rnn.static import static_bidirectional_rnn
 from weft.ops.array.joining import concat

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest
+from weft.framework.nested import nest
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 
 
 def misfit(name: str, state_size: Nest, state: Nest) -> str:

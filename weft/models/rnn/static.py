@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from weft.framework import nest
-from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Nest, SizeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import assert_like_rnn_cell, batch_size_of
 from weft.models.rnn.step import batch_size_from, common_dtype, lengths_of, masked_step, zero_outputs
 from weft.ops.array.joining import concat

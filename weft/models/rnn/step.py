@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.node_errors import REMEDY, described
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Nest, SizeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nested import nest
+from weft.framework.nodes.node_errors import REMEDY, described
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.filling import zeros
 from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import expand_dims, reshape

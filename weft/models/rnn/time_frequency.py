@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Initializer, Nest
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Initializer, Nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import RNNCell, batch_size_of
 from weft.models.rnn.linear import in_shards, joined
 from weft.ops.array.filling import zeros

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 
-from weft.framework import nest
-from weft.framework.aliases import DeviceLike, DTypeLike, Nest, SizeLike, VariableLike
-from weft.framework.constant_value import constant_value
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DeviceLike, DTypeLike, Nest, SizeLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import RNNCell, assert_like_rnn_cell
 from weft.models.rnn.cells import LSTMStateTuple
 from weft.ops.array.joining import concat
@@ -22,7 +22,7 @@ from weft.ops.nn.dropout import dropout
 from weft.ops.random.functions import random_uniform
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_scope import variable_scope
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 class MultiRNNCell(RNNCell):

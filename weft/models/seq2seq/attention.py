@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike, VariableLike
-from weft.framework.dtypes import as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, Nest, SizeLike, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import as_dtype
+from weft.framework.types.printed import printed
 from weft.models.layers.core import Dense
 from weft.models.layers.layer import Layer
 from weft.models.rnn.cell import batch_size_of, zero_state_tensors

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import DTypeLike, Nest, SizeLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Nest, SizeLike, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers.core import Dense
 from weft.models.layers.layer import Layer
 from weft.models.rnn.cell import RNNCell, assert_like_rnn_cell, batch_size_of, zero_state_tensors

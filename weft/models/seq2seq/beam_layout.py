@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import Nest, SizeLike, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import described
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, SizeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of
@@ -25,7 +26,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, logical_and, logical_or
 from weft.ops.math.reduce_functions import reduce_max
 from weft.ops.nn.beam_search import gather_tree
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 def tile_batch(t: Nest, multiplier: int, name: str | None = None) -> Nest:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import Nest, SizeLike, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, SizeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nested import nest
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers.layer import Layer
 from weft.models.rnn.cell import assert_like_rnn_cell, zero_state_tensors
 from weft.models.seq2seq.helper import Helper, swapped

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Nest, SizeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.framework.types.printed import printed
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.seq2seq.tokens import Embedding, check_tokens, looked_up
 from weft.ops.array.batch_gather import gather_nd
 from weft.ops.array.filling import fill, zeros_like

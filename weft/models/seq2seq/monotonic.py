@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
-from weft.framework.dtypes import as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, Nest, SizeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import as_dtype
 from weft.models.layers.core import Dense
 from weft.models.layers.layer import Layer
 from weft.models.rnn.cell import batch_size_of

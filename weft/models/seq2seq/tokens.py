@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework.aliases import Nest
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
 from weft.ops.nn.embedding import embedding_lookup
 
 # Of ids, the rows of a table.

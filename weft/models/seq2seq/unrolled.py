@@ -9,10 +9,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Sequence
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import DTypeLike, Nest, TensorLike, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, Nest, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.rnn.static import static_rnn
 from weft.ops.array.identity import stop_gradient
 from weft.ops.control_flow.cond import cond

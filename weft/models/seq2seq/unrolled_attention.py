@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import DTypeLike, Nest, SizeLike, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, Nest, SizeLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.rnn.cell import batch_size_of
 from weft.models.rnn.sizes import linear_map
 from weft.models.seq2seq.unrolled import Decoded, LoopFunction, Projection, check_projection, likeliest_row

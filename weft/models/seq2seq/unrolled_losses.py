@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast

@@ -9,8 +9,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 
-from weft.framework.aliases import DTypeLike, Nest, TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import DTypeLike, Nest, TensorLike
+from weft.framework.nodes.operation import Tensor
 from weft.models.rnn.cell import RNNCell
 from weft.models.rnn.projections import EmbeddingWrapper, OutputProjectionWrapper
 from weft.models.rnn.static import static_rnn

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from weft.framework.aliases import TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.math.complex_numbers import conj

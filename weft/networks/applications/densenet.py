@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.networks.applications.common import Wanted, normalized, ready_made, relu
 from weft.networks.layers.merging import Concatenate
 from weft.networks.layers.spatial.borders import ZeroPadding2D

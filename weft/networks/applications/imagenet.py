@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.framework.aliases import Array, Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Nest
+from weft.framework.nodes.operation import Tensor
 from weft.networks.datasets.files import cache_home
 from weft.networks.state.defaults import image_data_format
 from weft.ops.array.tiling import reverse

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.networks.applications.common import Wanted, convolved, ready_made
 from weft.networks.layers.merging import concatenate
 from weft.networks.layers.spatial.pooling import AveragePooling2D, MaxPooling2D

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.networks.applications.common import Wanted, convolved, ready_made
 from weft.networks.layers.core import Activation, Lambda
 from weft.networks.layers.merging import Concatenate

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 from weft.networks.applications.common import Sizes, Wanted, correction
 from weft.networks.layers.activation_layers import ReLU
 from weft.networks.layers.core import Activation, Dropout, Reshape

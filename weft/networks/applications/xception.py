@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.networks.applications.common import Wanted, normalized, ready_made, relu
 from weft.networks.layers.merging import add
 from weft.networks.layers.spatial.convolutional import Conv2D, SeparableConv2D

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.building.aliases import Nest
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.networks.state.defaults import epsilon
 from weft.ops.array.selection import boolean_mask, where
 from weft.ops.array.sequences import sequence_mask

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import Nest, Sizes
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, Sizes
+from weft.framework.nodes.operation import Tensor
 from weft.models.layers.conv_arguments import padding_of, per_axis
 from weft.networks.layers.spatial.borders import repeat_elements
 from weft.networks.layers.spatial.layouts import in_layout, with_channels_last

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, ShapeLike, TensorLike, VariableLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import DTypeLike, Nest, ShapeLike, TensorLike, VariableLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.networks.state.defaults import floatx
 from weft.networks.state.graph_state import track_variable
 from weft.networks.state.own_seeds import own_seed

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
 from weft.networks.engine.calls.history import history_of, is_tensor
 from weft.ops.sparse.tensors import sparse_tensor_to_dense
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework.aliases import DTypeLike, Nest, ShapeLike, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, Nest, ShapeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.networks.backend.inspection import ndim
 from weft.networks.state.defaults import floatx, image_data_format
 from weft.ops.array import constant as constants

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 from weft.networks.layers.recurrent.scan import scanned
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.selection import where_v2

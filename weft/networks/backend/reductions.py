@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import AxisLike, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import AxisLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.networks.state.defaults import floatx
 from weft.ops.math import reduce_functions as reductions
 from weft.ops.math.casting import cast as cast_to

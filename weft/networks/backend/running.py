@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 from weft.autodiff.gradients import gradients as gradients_of
-from weft.framework.aliases import Array, Nest, TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Nest, TensorLike, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.networks.backend.inspection import to_dense
 from weft.networks.state.session_arguments import NOTHING, SessionArguments
 from weft.networks.state.sessions import batch_get_value, batch_set_value, get_session

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Nest, Sizes, TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, Sizes, TensorLike
+from weft.framework.nodes.operation import Tensor
 from weft.models.layers.conv_arguments import padding_of, per_axis
 from weft.networks.layers.spatial.borders import UpSampling2D
 from weft.networks.layers.spatial.layouts import in_layout, with_channels_last

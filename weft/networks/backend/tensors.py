@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, ShapeLike, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, Nest, ShapeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.networks.layers.merging import batch_dot as dot_over_axes
 from weft.networks.state.own_seeds import own_seed
 from weft.ops.array import filling

@@ -6,10 +6,10 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Self
 
-from weft.framework.aliases import Nest
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Nest
+from weft.framework.types.printed import printed
 from weft.networks.config import Config, KerasObject, Options
-from weft.platform.function_wait import call_watched
+from weft.platform.waits.function_wait import call_watched
 
 Logs = Config
 _OF_FUNCTION: Final = "tf.keras.callbacks.LambdaCallback(on_epoch_end=...) makes one of a function."

@@ -12,8 +12,8 @@ from weft.checkpoint.bundle_writer import BundleWriter
 from weft.checkpoint.checkpoint_state import update_checkpoint_state
 from weft.events.file_writer import FileWriter
 from weft.events.projector import visualize_embeddings
-from weft.framework.aliases import Array, Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Nest
+from weft.framework.nodes.operation import Tensor
 from weft.networks.config import KerasObject
 from weft.networks.fitting.program import predict
 

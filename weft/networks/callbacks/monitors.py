@@ -10,11 +10,11 @@ from typing import IO
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.networks.callbacks.callback import Callback, Logs
 from weft.networks.config import KerasObject, Options
 from weft.networks.state.sessions import batch_get_value, batch_set_value
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 class _Monitor(Callback):

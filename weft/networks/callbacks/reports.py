@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from weft.networks.callbacks.callback import Callback, Logs
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 _TIMEOUT_S: Final = 10.0
 

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from tensorboard.compat.proto.summary_pb2 import Summary
 
 from weft.events.file_writer import FileWriter
-from weft.framework.aliases import Array, Nest
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Nest
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.networks.callbacks.callback import Callback, Logs
 from weft.networks.callbacks.embeddings import Embeddings
 from weft.networks.callbacks.model_summaries import summary_of
 from weft.networks.config import KerasObject
 from weft.networks.engine.calls import history
 from weft.networks.fitting.compilation import Watch
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 class TensorBoard(Callback):

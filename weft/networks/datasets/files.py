@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from weft.errors import UnavailableError
-from weft.platform.wait_watch import Watched
+from weft.platform.waits.wait_watch import Watched
 
 _OF_DOWNLOADS: Final = (
     "Look whether this host reaches it: proxies, firewalls; a file that is put into the cache is not fetched."

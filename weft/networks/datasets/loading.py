@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.networks.datasets.files import get_file
 
 _STORE: Final = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"

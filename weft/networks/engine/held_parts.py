@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from weft.framework.aliases import Nest
 from weft.framework.attribute_tracking import NoDependency, tracks_attributes
+from weft.framework.building.aliases import Nest
 from weft.models.layers.effects import Effects
 from weft.models.layers.layer import Layer as GraphLayer
 from weft.networks.config import Config

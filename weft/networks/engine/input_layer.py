@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.aliases import DTypeLike, Nest
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import as_dims
 from weft.models.layers.layer_names import get_uid
 from weft.networks.config import Config, Options
 from weft.networks.engine.layer import Layer

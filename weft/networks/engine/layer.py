@@ -8,13 +8,13 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from weft.framework import nest
-from weft.framework.aliases import DTypeLike, Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation
-from weft.framework.printed import printed, told_size
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation
+from weft.framework.types.printed import printed, told_size
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers.input_spec import check_inputs
 from weft.models.layers.layer import Layer as GraphLayer
 from weft.networks.config import Config, GivenConfig, Options
@@ -26,7 +26,7 @@ from weft.networks.engine.layer_state import LayerState
 from weft.networks.objects import regularizers
 from weft.networks.objects.arguments import config_of
 from weft.networks.objects.policy import Policy, type_of_layer
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 from weft.translation.calls import call
 
 _OPTIONS: Final = frozenset(

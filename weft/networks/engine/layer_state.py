@@ -6,12 +6,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, Nest, Partitioner, Regularizer, ShapeLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.aliases import Array, DTypeLike, Nest, Partitioner, Regularizer, ShapeLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import as_dims
 from weft.networks.config import Options
 from weft.networks.engine.held_parts import HeldParts, parts_in
 from weft.networks.objects import constraints, initializers, regularizers

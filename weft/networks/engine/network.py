@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from weft.framework import nest
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed, told_size
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed, told_size
 from weft.networks.config import Config, Options
 from weft.networks.engine import layer_state, summaries
 from weft.networks.engine.calls import history, operations
@@ -16,7 +16,7 @@ from weft.networks.engine.layer import Layer, record_operations
 from weft.networks.engine.network_config import network_config
 from weft.networks.engine.topology import Topology, located, topology_of
 from weft.networks.objects.arguments import config_of
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 
 
 def _check_tensors(name: str, given: Sequence[Nest]) -> None:

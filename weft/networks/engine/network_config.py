@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
+from weft.framework.nested import nest
 from weft.networks.config import Config, KerasObject
 from weft.networks.engine.calls import history
 from weft.networks.engine.topology import located

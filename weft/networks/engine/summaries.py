@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from html import escape
 
-from weft.framework.aliases import VariableLike
+from weft.framework.building.aliases import VariableLike
 from weft.networks.config import KerasObject
 
 

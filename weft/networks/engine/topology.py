@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
+from weft.framework.nested import nest
 from weft.networks.config import KerasObject
 from weft.networks.engine.calls.history import History, Node, history_of, is_tensor, key_of, set_mask
 

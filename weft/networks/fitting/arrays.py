@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from weft.framework.aliases import Array, Nest
-from weft.framework.dims import brackets
+from weft.framework.building.aliases import Array, Nest
+from weft.framework.types.dims import brackets
 
 _Shape = tuple[int | None, ...] | None
 

@@ -10,12 +10,12 @@ import numpy as np
 from weft.datasets.dataset import Dataset
 from weft.datasets.experimental.iteration import INFINITE_CARDINALITY, cardinality
 from weft.errors import OutOfRangeError
-from weft.framework import nest
-from weft.framework.aliases import Array, Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Nest
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
 from weft.networks.state.sessions import get_session
-from weft.platform.function_wait import shown
-from weft.platform.wait_watch import Watched
+from weft.platform.waits.function_wait import shown
+from weft.platform.waits.wait_watch import Watched
 
 _OF_BATCHES: Final = "The model waits for the batch: look at what it reads and waits for."
 _NO_MORE: Final = object()

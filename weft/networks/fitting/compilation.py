@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from weft.framework.aliases import Array, Nest, VariableLike
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.replica_values import StrategyLike
+from weft.framework.building.aliases import Array, Nest, VariableLike
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.replica_values import StrategyLike
 from weft.networks.config import KerasObject
 from weft.networks.engine.calls import history
 from weft.networks.fitting.batches import Batch
@@ -17,7 +17,7 @@ from weft.networks.fitting.program import Program
 from weft.networks.fitting.replicated import ReplicatedProgram
 from weft.networks.metrics.metric import Mean, Metric
 from weft.networks.state.session_arguments import NOTHING, SessionArguments
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 class Watch(NamedTuple):

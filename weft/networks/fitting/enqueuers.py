@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Nest
-from weft.framework.printed import printed
-from weft.platform.wait_watch import Watched
+from weft.framework.building.aliases import Nest
+from weft.framework.types.printed import printed
+from weft.platform.waits.wait_watch import Watched
 
 # How long a thread waits before it looks again whether it is to stop.
 _POLL_S: Final = 0.1

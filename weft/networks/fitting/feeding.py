@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from weft.framework.aliases import Array, Nest
+from weft.framework.building.aliases import Array, Nest
 from weft.networks import losses
 from weft.networks.config import KerasObject
 from weft.networks.fitting import arrays

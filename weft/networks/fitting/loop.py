@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.framework.aliases import Array, Nest
+from weft.framework.building.aliases import Array, Nest
 from weft.networks.callbacks.callback import Callback, CallbackList, History, Logs
 from weft.networks.callbacks.progress import ProgbarLogger
 from weft.networks.config import KerasObject
 from weft.networks.fitting.batches import Batch, Source
 from weft.networks.fitting.compilation import Compilation
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 Step = Callable[[Batch], Sequence[Array]]
 

@@ -7,9 +7,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
-from weft.framework import replication
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.replica_values import StrategyLike
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.context import replication
+from weft.framework.types.replica_values import StrategyLike
 from weft.networks.config import KerasObject
 from weft.networks.state.graph_state import state_of
 from weft.strategies.replicas.variables import SyncOnReadVariable

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from weft.framework.aliases import Array, Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.replication import current_replica
+from weft.framework.building.aliases import Array, Nest
+from weft.framework.context.replication import current_replica
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.networks.config import KerasObject
 from weft.networks.fitting.endpoints import Endpoint
 from weft.networks.metrics.metric import Mean, Metric

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from weft.framework.aliases import Array
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.replica_values import StrategyLike, Value
-from weft.framework.replication import current_replica
+from weft.framework.building.aliases import Array
+from weft.framework.context.replication import current_replica
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.replica_values import StrategyLike, Value
 from weft.networks.config import KerasObject
 from weft.networks.engine.calls import history, operations
 from weft.networks.fitting.program import NO_LOSS, Program

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weft.framework.aliases import Nest
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Nest
+from weft.framework.types.printed import printed
 
 
 class Sequence:

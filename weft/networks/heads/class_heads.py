@@ -10,8 +10,8 @@ from weft.estimators.canned import multi_label_head as plain_multi_label
 from weft.estimators.canned.head import LossSpec
 from weft.estimators.canned.head_inputs import LossFn
 from weft.estimators.canned.keys import MetricKeys, PredictionKeys
-from weft.framework.aliases import DTypeLike, Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import DTypeLike, Nest
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.weights_broadcast import broadcast_weights
 from weft.networks.heads.simple_head import SimpleHead, kinds_at, mean_with_weights, plain_reduction

@@ -10,10 +10,10 @@ from weft.estimators.canned.keys import MetricKeys
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.export_output import ExportOutput
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
 from weft.networks.metrics.metric import Mean, Metric
 from weft.networks.optimizers.optimizer import Optimizer
 from weft.ops.control_flow.ordering import group

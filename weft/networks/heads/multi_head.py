@@ -9,8 +9,8 @@ from weft.estimators.aliases import Features, Labels
 from weft.estimators.canned.heads_together import check_heads, logits_by_head, merged_loss, merged_outputs
 from weft.estimators.canned.keys import MetricKeys
 from weft.estimators.export.export_output import ExportOutput
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 from weft.networks.heads.head import Head
 from weft.networks.metrics.metric import Mean, Metric
 

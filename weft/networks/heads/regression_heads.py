@@ -8,7 +8,7 @@ from weft.estimators.canned import regression_head as plain
 from weft.estimators.canned.head import LossSpec
 from weft.estimators.canned.head_inputs import LossFn
 from weft.estimators.canned.keys import MetricKeys, PredictionKeys
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.networks.heads.simple_head import SimpleHead, mean_with_weights, plain_reduction
 from weft.networks.losses import Reduction

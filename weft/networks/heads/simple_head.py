@@ -13,8 +13,8 @@ from weft.estimators.canned.head_inputs import as_floats, checked_logits
 from weft.estimators.canned.keys import MetricKeys
 from weft.estimators.export.export_output import ExportOutput
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
 from weft.models.losses import Reduction as LossReduction
 from weft.models.weights_broadcast import broadcast_weights
 from weft.networks.heads.head import Head

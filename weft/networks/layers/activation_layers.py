@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.framework.aliases import Nest, ShapeLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, ShapeLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Options
 from weft.networks.engine.layer import Layer

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Final
 
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.engine.input_layer import InputLayer
 from weft.networks.engine.layer import Layer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, ShapeLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, ShapeLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.networks.config import Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments

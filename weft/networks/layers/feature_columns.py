@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from weft.framework.aliases import DTypeLike, Initializer, Nest, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import DTypeLike, Initializer, Nest, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.column import DenseColumn, FeatureColumn, SequenceDenseColumn
 from weft.models.feature_columns.column_checks import dense_columns, element_count
 from weft.models.feature_columns.sequence_layer import common_length, sequence_columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Nest, TensorLike
+from weft.framework.building.aliases import Nest, TensorLike
 from weft.models.layers.layer import Layer as GraphLayer
 from weft.networks.config import Config, KerasObject
 from weft.networks.engine.layer import Layer

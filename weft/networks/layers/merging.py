@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.networks.config import Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.nodes.operation import Tensor
 from weft.networks.config import Config, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.framework.aliases import Nest, ShapeLike, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, ShapeLike, TensorLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers import norm
 from weft.models.layers.input_spec import InputSpec
 from weft.models.layers.renorm import Renormalization

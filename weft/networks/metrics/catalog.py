@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
-from weft.framework.aliases import DTypeLike, Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import DTypeLike, Nest
+from weft.framework.nodes.operation import Tensor
 from weft.networks import loss_functions, losses
 from weft.networks.config import Config, Options
 from weft.networks.metrics import confusion, functions, metric

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework.aliases import DTypeLike, Nest, TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, Nest, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed
 from weft.models.weights_broadcast import broadcast_weights
 from weft.networks.config import Config, Options
 from weft.networks.engine.layer import Layer

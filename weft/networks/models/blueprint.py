@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from weft.framework.aliases import VariableLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import VariableLike
+from weft.framework.nodes.operation import Tensor
 from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.objects.registry import custom_object_scope
 from weft.networks.optimizers import catalog as optimizers

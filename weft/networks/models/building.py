@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework.aliases import Nest
-from weft.framework.dimension import Dimension
-from weft.framework.dtypes import DType
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest
+from weft.framework.types.dimension import Dimension
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.engine.calls import history
 from weft.networks.engine.input_layer import Input

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.networks.config import GivenConfig, Options
 from weft.networks.models import building
 from weft.networks.models.training import Trainable

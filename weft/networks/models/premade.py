@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weft.framework import nest
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.networks.config import Config, GivenConfig, KerasObject, Options
 from weft.networks.layers.catalog import deserialize, register
 from weft.networks.layers.core import Dense

@@ -9,10 +9,10 @@ from typing import Final
 from weft.client.session import Session
 from weft.estimators.export.export_output import EvalOutput, ExportOutput, PredictOutput, TrainOutput
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework.aliases import Array
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.networks.config import KerasObject
 from weft.networks.models.blueprint import Blueprint
 from weft.networks.models.building import model_from_json
@@ -20,7 +20,7 @@ from weft.networks.state.phase import learning_phase_scope
 from weft.networks.state.sessions import batch_get_value, value_setter
 from weft.ops.control_flow.ordering import group
 from weft.ops.variables.collections import local_variables_initializer
-from weft.platform import gfile
+from weft.platform.files import gfile
 from weft.training.saved_model import layout
 from weft.training.saved_model.builder import SavedModelBuilder
 from weft.training.saving.saver import Saver

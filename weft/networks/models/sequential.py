@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from weft.framework import nest
-from weft.framework.aliases import Array, Nest, TensorLike
-from weft.framework.graph import get_default_graph
+from weft.framework.building.aliases import Array, Nest, TensorLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
 from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.engine.calls import history
 from weft.networks.engine.input_layer import Input, InputLayer

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
 from weft.networks.config import KerasObject
 from weft.networks.engine.calls import history
 from weft.networks.engine.input_layer import InputLayer

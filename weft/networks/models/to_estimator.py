@@ -11,12 +11,12 @@ from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.export_output import ExportOutput, PredictOutput
 from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Array, Nest, SessionLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, Nest, SessionLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.networks.config import KerasObject
 from weft.networks.engine.input_layer import Input
 from weft.networks.models.blueprint import Blueprint

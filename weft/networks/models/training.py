@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Nest
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.networks.callbacks.callback import Callback, History
 from weft.networks.config import Options
 from weft.networks.engine.network import Network
@@ -26,7 +26,7 @@ from weft.networks.optimizers import catalog as optimizers
 from weft.networks.state.session_arguments import NOTHING, SessionArguments
 from weft.networks.state.sessions import batch_get_value
 from weft.ops.array.placeholder import placeholder
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 
 _COMPILE_TAKES: Final = (
     *("optimizer", "loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics", "target_tensors"),

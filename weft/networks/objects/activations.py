@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.networks.objects import registry
 from weft.ops.array.selection import where
 from weft.ops.math import unary

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Self
 
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed
 from weft.networks.objects import registry
 from weft.networks.state.defaults import epsilon
 from weft.ops.array.shape_ops import reshape, shape

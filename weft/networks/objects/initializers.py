@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest
+from weft.framework.building.aliases import DTypeLike, Nest
+from weft.framework.types import dtypes
 from weft.networks.objects import registry
 from weft.ops.variables import initializers as base
 from weft.ops.variables import matrix_initializers as matrices

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Final
 
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.networks.config import Config, GivenConfig
 from weft.networks.objects.registry import deserialize_keras_object
 

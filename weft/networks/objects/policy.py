@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from weft.framework import dtypes
+from weft.framework.types import dtypes
 from weft.training.loss_scaling.loss_scale import LossScale, loss_scale_of
 
 _DEFAULT: Final = "USE_DEFAULT"

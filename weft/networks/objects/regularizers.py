@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Self
 
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed
 from weft.networks.objects import registry
 from weft.networks.state.defaults import cast_to_floatx
 from weft.ops.array.constant import constant

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Self
 
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.dtypes import DType
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType
 from weft.networks.config import Config, GivenConfig, Hyperparameter, Options
 from weft.networks.optimizers.optimizer import Optimizer
 from weft.networks.state.defaults import epsilon as default_epsilon

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.networks.config import Config, GivenConfig
 from weft.networks.objects import registry
 from weft.networks.optimizers.adaptive import Adadelta, Adagrad, RMSprop

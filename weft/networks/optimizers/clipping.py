@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from weft.framework.aliases import Nest
-from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.indexed_slices import IndexedSlices
 from weft.networks.config import GivenConfig
 from weft.ops.math.clip import clip_by_norm, clip_by_value
 

@@ -7,12 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.dtypes import DType
-from weft.framework.operation import Tensor
-from weft.framework.printed import shown
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.framework.types.printed import shown
 from weft.networks.config import Config, Hyperparameter
 from weft.networks.optimizers.schedules import LearningRateSchedule, serialize_schedule
 from weft.networks.state.graph_state import track_variable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from weft.framework import replication
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.context import replication
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.networks.optimizers.clipping import CLIPS
 from weft.networks.optimizers.optimizer import Optimizer
 from weft.networks.state.graph_state import track_variable

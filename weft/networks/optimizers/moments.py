@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.networks.config import Config, Hyperparameter, Options
 from weft.networks.optimizers.hyperparameters import scalar_variable
 from weft.networks.optimizers.optimizer import Optimizer

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from weft.autodiff.gradients import gradients
-from weft.framework import replication
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.replication import Strategy
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.context import replication
+from weft.framework.context.replication import Strategy
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
 from weft.networks.config import Config, GivenConfig
 from weft.networks.optimizers.schedules import deserialize_schedule
 from weft.networks.optimizers.updates import Updates

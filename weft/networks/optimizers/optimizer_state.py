@@ -5,17 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, Initializer, Nest, ShapeLike, VariableLike
-from weft.framework.dtypes import DType
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Array, DTypeLike, Initializer, Nest, ShapeLike, VariableLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.networks.config import Hyperparameter, Options
 from weft.networks.objects import initializers
 from weft.networks.optimizers.clipping import CLIPS, GradientClips
 from weft.networks.optimizers.hyperparameters import Hyperparameters, scalar_variable
 from weft.networks.optimizers.slots import Slots
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 
 
 class OptimizerState:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.nodes.operation import Tensor
 from weft.networks.config import KerasObject
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Self
 
-from weft.framework.aliases import VariableLike
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed
 from weft.networks.config import Config, GivenConfig
 from weft.networks.objects import registry
 from weft.networks.objects.arguments import config_of, keeps_arguments

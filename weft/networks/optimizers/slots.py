@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from weft.framework import replication
-from weft.framework.aliases import Array, Initializer, VariableLike
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Initializer, VariableLike
+from weft.framework.context import replication
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType
 from weft.networks.state.graph_state import track_variable
 from weft.networks.state.sessions import batch_get_value, batch_set_value
 from weft.ops.array.constant import constant

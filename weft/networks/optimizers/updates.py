@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from weft.autodiff.gradients import gradients
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.graph_functions import device
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.building.graph_functions import device
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType
 from weft.networks.optimizers.optimizer_state import OptimizerState
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from weft.framework.aliases import Array, Nest
+from weft.framework.building.aliases import Array, Nest
 from weft.networks.fitting.sequence import Sequence
 from weft.networks.preprocessing.pictures import array_to_img, img_to_array, load_img
 

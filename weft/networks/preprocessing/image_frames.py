@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from weft.framework.aliases import Array, Nest
+from weft.framework.building.aliases import Array, Nest
 from weft.networks.preprocessing.image_batches import Generator, Iterator, SavedPictures, image_shape, read_pictures, split_of
 
 _NAMED: Final = ("binary", "categorical", "sparse")

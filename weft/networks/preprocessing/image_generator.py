@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from weft.framework.aliases import Array, Nest
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Array, Nest
+from weft.framework.types.printed import printed
 from weft.networks.config import Options
 from weft.networks.preprocessing.image_batches import DirectoryIterator, NumpyArrayIterator
 from weft.networks.preprocessing.image_frames import DataFrameIterator

@@ -12,7 +12,7 @@ from functools import reduce
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.networks.preprocessing.pictures import array_to_img, img_to_array
 
 

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array, DTypeLike, Nest
-from weft.framework.dtypes import as_dtype
+from weft.framework.building.aliases import Array, DTypeLike, Nest
+from weft.framework.types.dtypes import as_dtype
 from weft.networks.state.defaults import floatx, image_data_format
 
 _MODES: Final = {"grayscale": ("L", "I;16", "I"), "rgb": ("RGB",), "rgba": ("RGBA",)}

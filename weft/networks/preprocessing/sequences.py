@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.framework.aliases import Array, Nest
+from weft.framework.building.aliases import Array, Nest
 from weft.networks.config import Config, Options
 from weft.networks.fitting.sequence import Sequence as BatchSequence
 

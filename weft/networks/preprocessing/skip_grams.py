@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from weft.framework.aliases import Array, Nest
+from weft.framework.building.aliases import Array, Nest
 
 
 def skipgrams(

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Array
+from weft.framework.types.printed import printed
 from weft.networks.config import Config, Options
 
 _FILTERS: Final = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'

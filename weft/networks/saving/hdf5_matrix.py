@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from weft.framework.aliases import Array, Nest
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Array, Nest
+from weft.framework.types.printed import printed
 from weft.networks.saving.hdf5_store import hdf5
 
 

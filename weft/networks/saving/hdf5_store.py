@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 # An attribute must fit into the header of its object, which HDF5 limits to 64 KiB.
 _LARGEST_ATTRIBUTE: Final = 64512

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import Array, Nest, VariableLike
+from weft.framework.building.aliases import Array, Nest, VariableLike
 from weft.networks.config import KerasObject
 from weft.networks.saving.hdf5_store import read_arrays, read_names, text_attribute, write_arrays, write_names
 from weft.networks.saving.old_weights import converted
 from weft.networks.state.sessions import batch_get_value, batch_set_value
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 VERSION = "2.2.4-tf"
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from weft.errors import OpError
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.proto_reading import UnparsableFileError
+from weft.framework.building.aliases import Nest
+from weft.framework.nested import nest
+from weft.framework.serial.proto_reading import UnparsableFileError
 from weft.networks import losses
 from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.layers.catalog import deserialize
@@ -19,8 +19,8 @@ from weft.networks.models.building import jsonable, model_config
 from weft.networks.optimizers import catalog as optimizers
 from weft.networks.saving.hdf5_store import has_endless_heap, hdf5, is_hdf5_file, read_arrays, text_attribute, write_arrays
 from weft.networks.saving.hdf5_weights import VERSION, read_layers, write_layers
-from weft.platform import tf_logging
-from weft.platform.missing_file import what_is_there
+from weft.platform.files.missing_file import what_is_there
+from weft.platform.logs import tf_logging
 
 # How h5py begins what it says of a file that is cut short or changed; it has no class for that.
 _DAMAGED: Final = ("Unable to ", "Can't ")

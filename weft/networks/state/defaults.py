@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 
 @dataclass

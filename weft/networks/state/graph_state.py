@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.replica_values import StrategyLike
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.replica_values import StrategyLike
 from weft.networks.config import Config
 
 _KEY: Final[Any] = ("keras",)

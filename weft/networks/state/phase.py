@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.models.layers.core import either_branch
 from weft.networks.state.graph_state import state_of
 from weft.ops.array.placeholder import placeholder_with_default

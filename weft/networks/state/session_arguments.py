@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final, Self
 
-from weft.framework.aliases import Array, Nest, SessionLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Nest, SessionLike
+from weft.framework.nodes.operation import Tensor
 from weft.proto.messages import RunMetadata, RunOptions
 
 

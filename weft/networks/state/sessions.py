@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 
 from weft.client.session import Session, get_default_session
-from weft.framework.aliases import Array, SessionLike, VariableLike
-from weft.framework.behavior import executing_eagerly
-from weft.framework.graph import Graph, get_default_graph, reset_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, SessionLike, VariableLike
+from weft.framework.compat.behavior import executing_eagerly
+from weft.framework.graphs.graph import Graph, get_default_graph, reset_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.models.layers.effects import variables_of_layers
 from weft.networks.state.graph_state import GraphState, forget, state_of
 from weft.networks.state.phase import phase_placeholder

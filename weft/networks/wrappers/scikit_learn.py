@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Array
+from weft.framework.types.printed import printed
 from weft.networks.callbacks.callback import History
 from weft.networks.config import Config, KerasObject, Options
 from weft.networks.loss_functions import categorical_crossentropy

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Array, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.building.aliases import Array, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import gather, gather_nd_node
 from weft.ops.array.joining import concat_v2

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework import dtypes, tensor_util
-from weft.framework.aliases import DTypeLike, DynamicShape, Result, TensorLike
-from weft.framework.dimension import Dimension
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import register_tensor_conversion_function, set_constant_function
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import DTypeLike, DynamicShape, Result, TensorLike
+from weft.framework.building.tensor_conversion import register_tensor_conversion_function, set_constant_function
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes, tensor_util
+from weft.framework.types.dimension import Dimension
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.declaration import Role, not_differentiable, op
 
 

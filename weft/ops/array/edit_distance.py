@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from weft.errors import InternalError
-from weft.framework.aliases import Array, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.building.aliases import Array, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.size_checks import size_of
 

@@ -11,16 +11,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, TensorLike
-from weft.framework.constant_value import constant_shape, constant_value
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_shape, constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.array.constant import const, constant
 from weft.ops.array.shape_ops import INDEX, reshape, shape_internal
 from weft.ops.declaration import definition_of, not_differentiable, op, rank_of, same_as_input

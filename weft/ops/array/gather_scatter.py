@@ -13,15 +13,15 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DynamicShape, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_shape, constant_value
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.op_def import AtLeast
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, DynamicShape, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.constant_value import constant_shape, constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import AtLeast
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.array.joining import concat_v2
 from weft.ops.array.padding import slice_node
 from weft.ops.array.row_order import are_rows
@@ -31,7 +31,7 @@ from weft.ops.dispatch import dispatchable
 from weft.ops.gradient_nodes import of_gather
 from weft.ops.symbolic_gradient import vjp
 from weft.ops.traced_checks import note_wrong
-from weft.platform.aligned_memory import aligned_empty
+from weft.platform.machine.aligned_memory import aligned_empty
 
 INDEX16: Final = (dtypes.int16, *INDEX)
 

@@ -8,17 +8,17 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_dims, constant_value
-from weft.framework.dimension import Dimension
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import ShapeMisfit
-from weft.framework.op_def import AtLeast
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_dims, constant_value
+from weft.framework.nodes.node_errors import ShapeMisfit
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import AtLeast
+from weft.framework.types import dtypes
+from weft.framework.types.dimension import Dimension
+from weft.framework.types.dims import Dims, merge_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.identity import identity_node
 from weft.ops.array.padding import slice_node

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DynamicShape, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_shape, constant_value
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, DynamicShape, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_shape, constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal
 from weft.ops.declaration import not_differentiable, op, rank_of
 from weft.ops.gradient_nodes import always
-from weft.platform.jax_modules import lax
+from weft.platform.imports.jax_modules import lax
 
 
 def known_rank(*tensors: Tensor) -> int | None:

@@ -9,18 +9,18 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.array.gather_scatter import check_indices, gather_v2_node
 from weft.ops.array.joining import filled_gradients
 from weft.ops.array.row_order import put_rows
 from weft.ops.array.shape_ops import brackets
 from weft.ops.declaration import op
 from weft.ops.dispatch import dispatchable
-from weft.platform.aligned_memory import aligned_empty
+from weft.platform.machine.aligned_memory import aligned_empty
 
 _LAST_ROW: Final = (1 << 31) - 1
 

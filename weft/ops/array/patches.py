@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Result, TensorLike
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims
 from weft.ops.array.blocks import size_times
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import brackets

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, TensorLike
-from weft.framework.dims import Dims, brackets, dims_compatible, format_dims
-from weft.framework.dtypes import DType, datatype_name
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims, brackets, dims_compatible, format_dims
+from weft.framework.types.dtypes import DType, datatype_name
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.declaration import Role, from_attr, op
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 # Looked at as unsigned, a negative number is larger than any that may be: one pass finds out what takes two otherwise.
 _UNSIGNED: Final = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}

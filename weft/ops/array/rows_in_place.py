@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.tensor_scatter import tensor_scatter_add, tensor_scatter_sub, tensor_scatter_update
 

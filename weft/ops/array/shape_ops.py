@@ -9,23 +9,23 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_shape, constant_value
-from weft.framework.dims import Dims, dims_compatible, format_dims
-from weft.framework.dims import brackets as brackets
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import ShapeMisfit
-from weft.framework.op_builder import build
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, TensorLike
+from weft.framework.building.op_builder import build
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor, SparseTensorValue
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_shape, constant_value
+from weft.framework.nodes.node_errors import ShapeMisfit
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, dims_compatible, format_dims
+from weft.framework.types.dims import brackets as brackets
+from weft.framework.types.dtypes import DType
 from weft.ops.array.constant import constant
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
 from weft.ops.dispatch import dispatchable
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 # All that has a shape.
 _Shaped: TypeAlias = "TensorLike | SparseTensor | SparseTensorValue"

@@ -8,13 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, TensorLike
-from weft.framework.constant_value import constant_dims
-from weft.framework.dtypes import DType
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
+from weft.framework.building.aliases import DTypeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.constant_value import constant_dims
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.ops.array.padding import slice_node
 from weft.ops.array.shape_ops import reshape
 from weft.ops.math.segment import unsorted_segment_sum

@@ -12,22 +12,22 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_dims, constant_value
-from weft.framework.dimension import Dimension
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_builder import graph_of
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.op_builder import graph_of
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_dims, constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dimension import Dimension
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.array.filling import ones_like
 from weft.ops.array.padding import known_rank
 from weft.ops.array.selection import boolean_mask
 from weft.ops.array.shape_ops import INDEX, cast_index, shape_internal
 from weft.ops.array.stacking import stack
 from weft.ops.declaration import op, rank_of
-from weft.platform.jax_modules import lax
+from weft.platform.imports.jax_modules import lax
 
 MASKS: Final = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 newaxis: Final = None

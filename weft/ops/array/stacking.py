@@ -8,17 +8,17 @@ from typing import Final, TypeAlias, TypeGuard
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_size
-from weft.framework.dimension import Dimension
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import ShapeMisfit
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_size
+from weft.framework.nodes.node_errors import ShapeMisfit
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dimension import Dimension
+from weft.framework.types.dims import Dims, merge_dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.array.constant import constant
 from weft.ops.array.joining import filled_gradients, split_node
 from weft.ops.array.shape_ops import brackets, expand_dims

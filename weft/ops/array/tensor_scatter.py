@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.op_def import AtLeast
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import AtLeast
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import INDEX16, check_tensor_scattered, check_updates, gather_nd_node, scattered
 from weft.ops.array.shape_ops import INDEX

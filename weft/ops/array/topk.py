@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.node_errors import ShapeMisfit, described
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import ShapeMisfit, described
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.array.gather_scatter import scatter_nd
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import INDEX, expand_dims, reshape, shape_internal, size_internal
@@ -26,7 +26,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal
 from weft.ops.math.elementwise import REAL, real_div
 from weft.ops.math.reduce_functions import reduce_sum
-from weft.platform.jax_modules import jax
+from weft.platform.imports.jax_modules import jax
 
 _TOP_K_TYPES = (dtypes.int16, *INDEX)
 

@@ -10,22 +10,23 @@ from typing import Any, TextIO
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, format_dims
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.value_types import OrNone
+from weft.framework.building.aliases import Array, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, format_dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.value_types import OrNone
 from weft.ops.array.padding import check_rank
 from weft.ops.declaration import no_outputs, not_differentiable, op, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import FLOATS
 from weft.ops.strings.parts import string_format
 from weft.ops.strings.value_text import summarize_first
-from weft.platform import gfile, tf_logging
+from weft.platform.files import gfile
+from weft.platform.logs import tf_logging
 
 
 def _scalar_condition(node: Operation) -> list[Dims]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework.dtypes import resource
-from weft.framework.func_graph import FuncGraph, bodies_of
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.func_graph import FuncGraph, bodies_of
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import resource
 
 # Prints, assertions and calls of Python have no variable by which to tell their order.
 _WITHOUT_STATE: Final = object()

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from weft.framework import device_spec
-from weft.framework.dtypes import resource
-from weft.framework.func_graph import FuncGraph, handle_attrs, is_updated
-from weft.framework.operation import Operation, Tensor
+from weft.framework.devices import device_spec
+from weft.framework.graphs.func_graph import FuncGraph, handle_attrs, is_updated
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dtypes import resource
 from weft.ops.array.identity import identity_node
 from weft.ops.declaration import Role, definition_of
 from weft.ops.state.resource_state import read_variable_op

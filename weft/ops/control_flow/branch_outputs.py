@@ -6,11 +6,11 @@ import functools
 from collections.abc import Sequence
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, Gradients, Result
-from weft.framework.dims import Dims
-from weft.framework.func_graph import FuncGraph, bodies_of
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Gradients, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.graphs.func_graph import FuncGraph, bodies_of
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.nodes import no_value
 from weft.ops.declaration import op, same_as_input

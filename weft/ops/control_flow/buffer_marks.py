@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 
 @dataclasses.dataclass

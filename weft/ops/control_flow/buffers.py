@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from weft.errors import InvalidArgumentError, UnimplementedError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.filling import zeros_like, zeros_of_objects
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.buffer_marks import marked, marks_of, new_marks, note_read, note_written, unmarked

@@ -6,11 +6,11 @@ import functools
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.stacking import stack
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.cond import cond

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.node_errors import described
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nested import nest
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity_node
 from weft.ops.composites import as_leaf, flat_tensors, packed

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from weft.framework import scopes
-from weft.framework.attr_value import FunctionName
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import Graph
-from weft.framework.node_count import NodeCount
-from weft.framework.operation import Tensor
+from weft.framework.context import scopes
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.graphs.graph import Graph
+from weft.framework.graphs.node_count import NodeCount
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.attr_value import FunctionName
 from weft.ops.array.identity import identity_node
 from weft.ops.control_flow.automatic_order import order_effects
 from weft.ops.declaration import Role, definition_of

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import DTypeLike, Nest
-from weft.framework.dims import dims_compatible
-from weft.framework.dtypes import as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import naming
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.node_errors import naming
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import dims_compatible
+from weft.framework.types.dtypes import as_dtype
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.tensor_array import TensorArray

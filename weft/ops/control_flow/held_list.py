@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.dtypes import DType
+from weft.framework.building.aliases import Array
+from weft.framework.types.dims import Dims, merge_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.held_objects import Held, handle_of, is_handle
 
 _SHORTER: Final[Array] = np.empty(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from weft.framework.graph import Graph, get_default_graph
+from weft.framework.graphs.graph import Graph, get_default_graph
 
 
 @contextlib.contextmanager

@@ -13,19 +13,20 @@ from typing import Any, Final
 import numpy as np
 
 from weft.errors import InternalError
-from weft.framework import device_spec, op_registry
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result
-from weft.framework.attr_value import FunctionName
-from weft.framework.attr_value import FunctionName as Function
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType, resource
-from weft.framework.func_graph import FuncGraph, settle_references
-from weft.framework.graph import Graph
-from weft.framework.op_builder import build
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result
+from weft.framework.building.op_builder import build
+from weft.framework.devices import device_spec
+from weft.framework.graphs.func_graph import FuncGraph, settle_references
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry import op_registry
+from weft.framework.types.attr_value import FunctionName
+from weft.framework.types.attr_value import FunctionName as Function
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType, resource
 from weft.ops.declaration import Role, from_attr, not_differentiable, op
 from weft.ops.process import sendrecv as sendrecv
-from weft.platform.jax_modules import jnp, lax
+from weft.platform.imports.jax_modules import jnp, lax
 
 _NUMBERS: Final = itertools.count()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 
 def pieces_of(value: Array, lengths: Array, what: str) -> list[Array]:

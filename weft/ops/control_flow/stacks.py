@@ -11,9 +11,9 @@ import threading
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, Result
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 from weft.ops.held_objects import handle_of, held
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims, dims_compatible, merge_dims
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.node_errors import described
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import DTypeLike, ShapeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, dims_compatible, merge_dims
+from weft.framework.types.dtypes import DType, as_dtype
+from weft.framework.types.printed import printed
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.array.identity import identity_node
 from weft.ops.array.shape_ops import shape
 from weft.ops.composites import register_composite

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import dtypes
-from weft.framework.dims import Dims
-from weft.framework.dtypes import as_dtype
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
-from weft.framework.tensor_spec import TensorSpec
-from weft.framework.type_spec import TypeSpec, register_type_spec_from_value_converter
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import as_dtype
+from weft.framework.types.tensor_shape import TensorShape, as_dims
+from weft.framework.types.type_spec import TypeSpec, register_type_spec_from_value_converter
 from weft.ops.control_flow.tensor_array import TensorArray
 
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims, dims_compatible, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Array
+from weft.framework.types.dims import Dims, dims_compatible, merge_dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.held_objects import check_length
 
 

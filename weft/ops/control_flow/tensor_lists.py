@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Result
-from weft.framework.constant_value import constant_dims
-from weft.framework.dims import Dims, dims_compatible, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_dims
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, dims_compatible, merge_dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.control_flow.held_list import HeldList
 from weft.ops.control_flow.pieces import pieces_of
 from weft.ops.declaration import op, scalar_shape

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import get_default_graph
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
 from weft.ops.control_flow.functional import map_fn
 
 

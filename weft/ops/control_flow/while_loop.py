@@ -8,16 +8,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.dims import Dims, dims_compatible
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.node_errors import described, naming
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.node_errors import described, naming
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, dims_compatible
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.array.identity import identity_node
 from weft.ops.composites import as_leaf, dims_of_parts, flat_tensors, packed
 from weft.ops.control_flow.body_reads import read_inside, read_outside

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims, brackets
-from weft.framework.dtypes import DType
-from weft.framework.op_context import Caller, OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.types.dims import Dims, brackets
+from weft.framework.types.dtypes import DType
 from weft.ops.data.element import (
     Element,
     ElementIterator,

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from weft.checkpoint.records import as_record, records
 from weft.errors import InvalidArgumentError, NotFoundError, OpError
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import Caller, OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data.element import (
     Element,
     ElementIterator,
@@ -23,8 +23,8 @@ from weft.ops.data.element import (
 )
 from weft.ops.data.reshaping import ListIterator
 from weft.ops.data.state_text import state_of_text, text_of_state
-from weft.platform import gfile
-from weft.platform.missing_file import what_is_there
+from weft.platform.files import gfile
+from weft.platform.files.missing_file import what_is_there
 
 
 class _Kept:

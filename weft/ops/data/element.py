@@ -12,10 +12,10 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from weft.errors import InvalidArgumentError, OpError, UnimplementedError, from_status
-from weft.framework.aliases import Array
-from weft.framework.attr_limits import Limits
-from weft.framework.op_context import Caller, OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.attr_limits import Limits
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 
 T = TypeVar("T")

@@ -10,10 +10,10 @@ import numpy as np
 
 from weft.checkpoint.records import open_stream, records
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import Caller, OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data.element import (
     Element,
     ElementIterator,
@@ -26,7 +26,7 @@ from weft.ops.data.element import (
     place_of,
 )
 from weft.ops.io.csv_records import fields_of, value_of_field
-from weft.platform import gfile
+from weft.platform.files import gfile
 
 _SCALARS: Final = {"compression_type": 0, "buffer_size": 0}
 

@@ -7,11 +7,11 @@ import weakref
 from collections.abc import Sequence
 
 from weft.errors import OpError, OutOfRangeError
-from weft.framework.aliases import Array
-from weft.framework.attr_value import FunctionName as Function
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import Caller, OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.types.attr_value import FunctionName as Function
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data.element import Called, Element, ElementIterator, Iteration, Source, State, dataset_op
 
 

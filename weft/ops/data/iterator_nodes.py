@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from weft.errors import InvalidArgumentError, NotFoundError
-from weft.framework.aliases import Array, Result
-from weft.framework.attr_value import FunctionName as Function
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.attr_value import FunctionName as Function
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.control_flow.optionals import OptionalValue
 from weft.ops.data.element import boxed, source_of
 from weft.ops.data.iterator_state import IteratorState

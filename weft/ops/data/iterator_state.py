@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
-from weft.framework.built_at import named
-from weft.framework.dims import Dims, brackets, dims_compatible
-from weft.framework.dtypes import DType
-from weft.framework.op_context import Caller, OpContext
-from weft.framework.unshared import unshared
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.nodes.built_at import named
+from weft.framework.op_types.unshared import unshared
+from weft.framework.types.dims import Dims, brackets, dims_compatible
+from weft.framework.types.dtypes import DType
 from weft.ops.cancellable_lock import CancellableLock
 from weft.ops.data.element import Element, ElementIterator, Iteration, Source
 from weft.ops.data.state_text import state_of_text, text_of_state
-from weft.platform.wait_watch import Watched
+from weft.platform.waits.wait_watch import Watched
 
 _OF_ELEMENTS: Final = (
     "Look at what its dataset reads and calls, and how many elements it needs for one; Dataset.prefetch works ahead."

@@ -8,12 +8,12 @@ import numpy as np
 
 from weft.checkpoint.records import records
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, Result
-from weft.framework.attr_value import FunctionName as Function
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.attr_value import FunctionName as Function
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data.batching import Batches, checked_size
 from weft.ops.data.caching import Cached, FileCached
 from weft.ops.data.element import Called, Source, boxed, dataset_op, place_of, source_of

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.errors import InvalidArgumentError, OutOfRangeError
-from weft.framework.aliases import Array
-from weft.framework.attr_value import FunctionName as Function
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType, string
-from weft.framework.op_context import Caller, OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.types.attr_value import FunctionName as Function
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType, string
 from weft.ops.data.element import (
     Called,
     Element,

@@ -9,16 +9,16 @@ from collections import deque
 from collections.abc import Sequence
 
 from weft.errors import CancelledError, InvalidArgumentError, OpError, OutOfRangeError, from_status
-from weft.framework.aliases import Array
-from weft.framework.attr_value import FunctionName as Function
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import Caller, OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.types.attr_value import FunctionName as Function
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data.batching import Batches, checked_size
 from weft.ops.data.element import Called, Element, ElementIterator, Iteration, Source, State, dataset_op, source_of
 from weft.ops.data.mapping import Numbering
 from weft.ops.data.pool import POOL, Task
-from weft.platform.file_access import limited_to
+from weft.platform.files.file_access import limited_to
 
 _TUNED_BUFFER = 8
 

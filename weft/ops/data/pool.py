@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from weft.framework.op_context import Caller
+from weft.framework.building.op_context import Caller
 
 # Enough for functions that wait for files or sleep; those that compute are bound by processors anyway.
 _MOST: Final = 64

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from weft.checkpoint.record_files import TFRecordWriter
-from weft.framework.aliases import Array
-from weft.framework.op_context import OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import OpContext
 from weft.ops.data.element import Iteration, source_of
 from weft.ops.declaration import no_outputs, not_differentiable, op
 

@@ -12,11 +12,11 @@ from urllib.parse import quote
 import numpy as np
 
 from weft.errors import InvalidArgumentError, UnimplementedError, UnknownError
-from weft.framework import dtypes
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import Caller, OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data.element import Element, ElementIterator, Iteration, Source, State, boxed, dataset_op
 
 _TYPES: Final = (

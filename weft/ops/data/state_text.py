@@ -13,7 +13,7 @@ import numpy as np
 from tensorboard.compat.proto import tensor_pb2
 
 from weft.errors import DataLossError, UnimplementedError
-from weft.framework.tensor_util import make_ndarray, make_tensor_proto
+from weft.framework.types.tensor_util import make_ndarray, make_tensor_proto
 from weft.ops.data.element import SourcedElement, State, boxed
 from weft.ops.data.reshaping import Listed
 from weft.ops.sparse.serialization import Part

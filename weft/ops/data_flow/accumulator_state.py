@@ -10,12 +10,12 @@ from typing import Any, Final, TypedDict
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims, dims_compatible, format_dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Tensor
-from weft.framework.unshared import unshared
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Tensor
+from weft.framework.op_types.unshared import unshared
+from weft.framework.types.dims import Dims, dims_compatible, format_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data_flow.contributors import Contributors, ReplicaReport
 from weft.ops.data_flow.row_order import RowOrder
 from weft.ops.data_flow.taker_line import Taker, TakerLine

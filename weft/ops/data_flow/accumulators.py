@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, outermost
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, outermost
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data_flow.accumulator_state import AccumulatorState, DenseAccumulatorState, SparseAccumulatorState
 from weft.ops.declaration import no_outputs, op, scalar_shape
 from weft.ops.math.elementwise import NUMBERS

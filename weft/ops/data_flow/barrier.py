@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, Result, ShapeLike, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import Array, DTypeLike, Result, ShapeLike, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType, as_dtype
+from weft.framework.types.printed import printed
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.data_flow.barrier_state import BarrierState, joined
 from weft.ops.declaration import no_outputs, op, scalar_shape
 

@@ -11,13 +11,13 @@ from typing import Final, NoReturn
 import numpy as np
 
 from weft.errors import CancelledError, DeadlineExceededError, InvalidArgumentError, OutOfRangeError
-from weft.framework.aliases import Array
-from weft.framework.built_at import named
-from weft.framework.dims import Dims, brackets, dims_compatible
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.unshared import unshared
-from weft.platform.wait_notice import WaitNotice
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.built_at import named
+from weft.framework.op_types.unshared import unshared
+from weft.framework.types.dims import Dims, brackets, dims_compatible
+from weft.framework.types.dtypes import DType
+from weft.platform.waits.wait_notice import WaitNotice
 
 _LOG: Final = logging.getLogger("weft.queues")
 # As TensorFlow counts the insertions.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.node_errors import naming
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import DTypeLike, ShapeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.node_errors import naming
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType, as_dtype
+from weft.framework.types.printed import printed
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.data_flow import accumulators
 from weft.ops.math.casting import cast
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypedDict
 
-from weft.framework.op_context import StepOwner
+from weft.framework.building.op_context import StepOwner
 
 # A session that ended is spoken of for so long.
 _REMEMBERED_S: Final = 600.0

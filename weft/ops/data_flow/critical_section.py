@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor, outermost
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation, Tensor, outermost
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity
 from weft.ops.composites import as_leaf

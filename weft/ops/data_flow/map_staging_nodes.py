@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array, Nest, Result
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Nest, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data_flow.map_staging_state import KeyedBuffer
 from weft.ops.declaration import Decorator, no_outputs, op, scalar_shape, unknown
 

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Sequence
 
 from weft.errors import InvalidArgumentError, ResourceExhaustedError
-from weft.framework.aliases import Array
-from weft.framework.op_context import OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import OpContext
 from weft.ops.data_flow.waited_state import ELEMENT, ROOM, WaitedState, size_bytes
 
 Parts = dict[int, Array]

@@ -9,12 +9,12 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array, Result
-from weft.framework.built_at import named
-from weft.framework.op_context import OpContext
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.built_at import named
 from weft.ops.declaration import no_outputs, not_differentiable, op, scalar_shape
 from weft.ops.held_objects import Held, handle_of, held
-from weft.platform.wait_notice import WaitNotice
+from weft.platform.waits.wait_notice import WaitNotice
 
 _LOG: Final = logging.getLogger("weft.waits")
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, Nest, ShapeLike, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import described, naming
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import Array, DTypeLike, Nest, ShapeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import described, naming
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType, as_dtype
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.stacking import stack
 from weft.ops.data_flow import queue_nodes as queues

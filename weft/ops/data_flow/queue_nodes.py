@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims, dims_compatible, format_dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.unshared import unshared
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.unshared import unshared
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, dims_compatible, format_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data_flow.queue_state import Element, FifoStore, QueueState, Store
 from weft.ops.data_flow.queue_stores import PriorityStore, ShuffleStore
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown

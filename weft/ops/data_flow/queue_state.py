@@ -20,12 +20,12 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from weft.errors import CancelledError, OutOfRangeError
-from weft.framework.aliases import Array
-from weft.framework.built_at import named
-from weft.framework.op_context import OpContext, Parked, Parking
-from weft.framework.operation import Operation
-from weft.platform.wait_notice import FIRST_S, RARELY_S, SECOND_S, WaitNotice
-from weft.platform.wait_watch import ParkedWait
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import OpContext, Parked, Parking
+from weft.framework.nodes.built_at import named
+from weft.framework.nodes.operation import Operation
+from weft.platform.waits.wait_notice import FIRST_S, RARELY_S, SECOND_S, WaitNotice
+from weft.platform.waits.wait_watch import ParkedWait
 
 Element = tuple[Array, ...]
 

@@ -13,10 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation
+from weft.framework.types.dims import Dims
 from weft.ops.declaration import no_outputs, op, scalar_shape
 
 CONTAINER: Final = "weft"

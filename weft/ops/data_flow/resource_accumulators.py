@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data_flow.accumulator_state import DenseAccumulatorState
 from weft.ops.data_flow.accumulators import accumulator_behind, accumulator_handle
 from weft.ops.declaration import no_outputs, op, scalar_shape

@@ -15,11 +15,11 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError, OutOfRangeError
-from weft.framework.aliases import Array, Result
-from weft.framework.built_at import named
-from weft.framework.op_context import OpContext, StepOwner
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext, StepOwner
+from weft.framework.nodes.built_at import named
 from weft.ops.declaration import op, scalar_shape
-from weft.platform.wait_notice import WaitNotice
+from weft.platform.waits.wait_notice import WaitNotice
 
 _LOG: Final = logging.getLogger("weft.queues")
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework.aliases import DTypeLike, Nest, ShapeLike
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Nest, ShapeLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType, as_dtype
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.identity import identity
 from weft.ops.control_flow.ordering import no_op
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Array, Result
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.types.dtypes import DType
 from weft.ops.data_flow.staging_state import StagingBuffer
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 
 from weft.errors import ResourceExhaustedError
-from weft.framework.aliases import Array
-from weft.framework.op_context import OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import OpContext
 from weft.ops.data_flow.waited_state import ELEMENT, ROOM, WaitedState, size_bytes
 
 Element = tuple[Array, ...]

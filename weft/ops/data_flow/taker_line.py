@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from weft.errors import CancelledError
-from weft.framework.aliases import Array
-from weft.framework.op_context import OpContext, Parked, Parking
-from weft.platform.wait_notice import WaitNotice
-from weft.platform.wait_watch import ParkedWait
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import OpContext, Parked, Parking
+from weft.platform.waits.wait_notice import WaitNotice
+from weft.platform.waits.wait_watch import ParkedWait
 
 
 def _nothing() -> None:

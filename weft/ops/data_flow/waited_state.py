@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from weft.framework.aliases import Array
-from weft.framework.built_at import named
-from weft.framework.op_context import OpContext
-from weft.platform.wait_notice import WaitNotice
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.built_at import named
+from weft.platform.waits.wait_notice import WaitNotice
 
 _LOG: Final = logging.getLogger("weft.queues")
 ROOM: Final = "Something has to take elements out: run get() in the same step as put(), or in another thread."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation
 from weft.ops.control_flow.assertion import check_numerics
 from weft.ops.control_flow.ordering import group
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.framework.aliases import Array, TensorLike
-from weft.framework.constant_value import told_value
-from weft.framework.dims import format_dims
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import told_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import format_dims
 from weft.ops.array.shape_ops import rank, shape_internal
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.ordering import no_op

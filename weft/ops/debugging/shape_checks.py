@@ -7,13 +7,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from weft.framework.dimension import Dimension
-from weft.framework.dims import Dims
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dimension import Dimension
+from weft.framework.types.dims import Dims
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.array.shape_ops import rank, shape_internal
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.ordering import group

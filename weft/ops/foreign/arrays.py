@@ -7,13 +7,13 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Result
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, ArrayModule, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
 from weft.ops.array.gather_scatter import check_tensor_scattered
 from weft.ops.array.tensor_scatter import tensor_scattered_shape
 from weft.ops.declaration import not_differentiable, op, same_as_input

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.joining import concat
 from weft.ops.declaration import op, rank_of

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, Gradients, Result
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Gradients, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.declaration import op
 from weft.ops.foreign.block_cells import CELL, TYPES, V1, V2, lstm_step, lstm_step_back

@@ -8,11 +8,11 @@ import numpy as np
 
 from weft.checkpoint import files
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
-from weft.framework.attr_value import FunctionName as Function
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import Caller, OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.types.attr_value import FunctionName as Function
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data.batching import stacked
 from weft.ops.data.element import (
     Called,

@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array
-from weft.framework.attr_value import FunctionName as Function
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import Caller, OpContext
-from weft.framework.op_registry import lookup
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types import dtypes
+from weft.framework.types.attr_value import FunctionName as Function
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data.element import Called, Element, ElementIterator, Iteration, Source, State, dataset_op, source_of
 from weft.ops.data.mapping import Numbering
 from weft.ops.data.parallel import calls_at_once

@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import REAL
 from weft.ops.random.taking import Take, from_the_start

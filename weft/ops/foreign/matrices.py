@@ -7,14 +7,14 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Result
-from weft.framework.dims import Dims, broadcast_dims, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.op_def import AtLeast
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, ArrayModule, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_def import AtLeast
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, broadcast_dims, merge_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import op
 from weft.ops.linalg import matrix_bands as _third_versions  # noqa: F401 - registers them
 from weft.ops.linalg.decompositions import widened

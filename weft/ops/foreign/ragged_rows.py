@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, Gradients, Result
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Gradients, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types.dims import Dims
 from weft.ops.declaration import op
 from weft.ops.size_checks import check_equal
 

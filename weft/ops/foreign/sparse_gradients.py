@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS
 from weft.ops.size_checks import check_equal

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.errors import FailedPreconditionError
-from weft.framework import op_registry
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import Caller, OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import Caller, OpContext
+from weft.framework.registry import op_registry
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.data import caching, files, grouping, interleaving, mapping, parallel, reshaping, sources
 from weft.ops.data.element import Element, ElementIterator, Iteration, OverInput, Source, State, dataset_op, source_of
 from weft.ops.foreign import datasets, grouped_datasets

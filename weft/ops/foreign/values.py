@@ -7,14 +7,14 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Gradients, Result
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Gradients, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.math.elementwise import FLOATS, mul

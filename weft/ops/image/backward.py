@@ -6,19 +6,19 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Result
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.op_def import AtLeast
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, ArrayModule, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_def import AtLeast
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import definition_of, not_differentiable, op, same_as_input
 from weft.ops.image.boxes import check_crops, crop_and_resize_node, draw_bounding_boxes_v2, drawable_shape
 from weft.ops.image.resampling import resize_nearest_neighbor_node
 from weft.ops.size_checks import size_of
-from weft.platform.jax_modules import jax, jnp
+from weft.platform.imports.jax_modules import jax, jnp
 
 _HALVES: Final = (dtypes.float16, dtypes.float32)
 _FLOATS: Final = (*_HALVES, dtypes.float64)

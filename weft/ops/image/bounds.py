@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 from typing import TypeAlias
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.padding import pad, slice_of
 from weft.ops.array.shape_ops import expand_dims, reshape, shape, squeeze
 from weft.ops.array.stacking import stack

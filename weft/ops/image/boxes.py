@@ -10,12 +10,12 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError, OutOfRangeError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
 from weft.ops.declaration import op, same_as_input
 from weft.ops.symbolic_gradient import vjp
 

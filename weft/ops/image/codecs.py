@@ -14,12 +14,12 @@ from typing import Any, Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError, UnimplementedError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, DTypeLike, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import op
 from weft.ops.image.jpeg_pixels import JpegOptions, check_channels, jpeg_pixels
 

@@ -10,8 +10,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from weft.framework.aliases import Gradients
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Gradients
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.filling import ones_like
 from weft.ops.array.stacking import stack, unstack
 from weft.ops.math.casting import cast

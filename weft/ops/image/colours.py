@@ -7,13 +7,13 @@ from typing import Final
 import numpy as np
 
 from weft.errors import FailedPreconditionError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.graph import get_default_graph
-from weft.framework.op_def import AtLeast
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import AtLeast
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
 from weft.ops.array.constant import constant
 from weft.ops.array.stacking import stack
 from weft.ops.declaration import op, same_as_input

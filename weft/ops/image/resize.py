@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.shape_ops import shape, squeeze
 from weft.ops.array.stacking import stack
 from weft.ops.image.bounds import image_batch, pad_to_bounding_box

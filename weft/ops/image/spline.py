@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones_like, zeros
 from weft.ops.array.joining import concat

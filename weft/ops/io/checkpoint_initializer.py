@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from weft.checkpoint.checkpoint_contents import checkpoint_path, load_checkpoint
-from weft.framework.graph import get_default_graph
+from weft.framework.graphs.graph import get_default_graph
 from weft.ops.io import checkpoint_io
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.saveables import saveables_of
 from weft.ops.variables.scopes import default_variable_store
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
+from weft.platform.logs import tf_logging
 
 _SHOWN_SCOPES: Final = 5
 _Shapes = Mapping[str, Sequence[int]]

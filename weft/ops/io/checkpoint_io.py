@@ -18,14 +18,14 @@ from weft.checkpoint.slice_file import SliceFileWriter
 from weft.checkpoint.slice_file_reader import CheckpointFile, open_checkpoint
 from weft.checkpoint.tensor_slice import parse_shape_and_slice
 from weft.errors import InvalidArgumentError, NotFoundError
-from weft.framework import device_spec
-from weft.framework.aliases import Array, Result
-from weft.framework.dtypes import DType, datatype_name, string, variant
-from weft.framework.op_context import OpContext
-from weft.framework.op_role import Role
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.devices import device_spec
+from weft.framework.nodes.operation import Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import DType, datatype_name, string, variant
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 
 _SHOWN_KEYS: Final = 6
 

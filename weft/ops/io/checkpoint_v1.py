@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from weft.checkpoint.slice_file import SliceFileWriter
 from weft.checkpoint.slice_file_reader import open_checkpoint
-from weft.framework.aliases import Array, Result
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.op_role import Role
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import no_outputs, op, unknown
 from weft.ops.io.checkpoint_io import add_tensor, check_counts, check_present, read_tensor, scalar_text, texts
 

@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array
-from weft.framework.dtypes import DType
+from weft.framework.building.aliases import Array
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.ops.strings.number_text import NumberError, numbers_of
 
 _LINE_END: Final = re.compile(rb"[\r\n]")

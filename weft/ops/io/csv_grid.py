@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array
-from weft.framework.dtypes import DType
+from weft.framework.building.aliases import Array
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.ops.io.csv_columns import values_of
 from weft.ops.strings.number_places import PADDING, numbers_at
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.io import example_layout
 from weft.ops.io.example_layout import Layout, Places, windows
 from weft.ops.io.header_table import BYTES, FLOATS, INTEGERS, NO_KIND, PADDING

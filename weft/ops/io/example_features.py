@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
+from weft.framework.building.aliases import DTypeLike, ShapeLike, TensorLike
 
 
 class FixedLenFeature(NamedTuple):

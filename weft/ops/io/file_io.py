@@ -7,13 +7,13 @@ import os
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.op_def import AtMost
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_def import AtMost
+from weft.framework.types.dims import Dims
 from weft.ops.declaration import no_outputs, op, scalar_shape
-from weft.platform import gfile
+from weft.platform.files import gfile
 
 
 def _path(value: Array, what: str) -> str:

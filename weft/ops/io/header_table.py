@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 # The field numbers of Feature's kinds, as the tag of a length-delimited field: bytes_list, float_list, int64_list.
 BYTES, FLOATS, INTEGERS = 0x0A, 0x12, 0x1A

@@ -10,16 +10,16 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType, datatype_name
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import ShapeMisfit
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.node_errors import ShapeMisfit
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType, datatype_name
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import op

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from weft.errors import UnimplementedError
-from weft.framework import dtypes
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import op
 from weft.ops.io.parse_example import parsed_batch
 

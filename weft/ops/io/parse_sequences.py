@@ -9,14 +9,14 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.array.constant import constant
 from weft.ops.declaration import op
 from weft.ops.io.parse_sequence import TYPE_LISTS, context_dense, context_sparse, list_dense, list_sparse, stacked

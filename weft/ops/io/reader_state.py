@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from weft.errors import InvalidArgumentError, OpError, UnimplementedError
-from weft.framework import dtypes
-from weft.framework.op_context import OpContext
-from weft.framework.unshared import unshared
+from weft.framework.building.op_context import OpContext
+from weft.framework.op_types.unshared import unshared
+from weft.framework.types import dtypes
 from weft.ops.cancellable_lock import CancellableLock
 from weft.ops.data_flow.queue_nodes import SharedQueue
 from weft.ops.io.work_units import Record

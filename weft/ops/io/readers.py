@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from weft.checkpoint.record_files import TFRecordOptions
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Nest, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, Nest, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.printed import printed
 from weft.ops.data_flow.queue import QueueBase
 from weft.ops.data_flow.queue_nodes import SharedQueue
 from weft.ops.declaration import no_outputs, op, scalar_shape

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from weft.checkpoint.record_files import TFRecordOptions
-from weft.framework.aliases import Result
-from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed
 from weft.ops.array.joining import split
 from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import op, unknown
 from weft.ops.io.record_yielder import RecordSource, RecordYielder
-from weft.platform.argument_checks import check_arguments
+from weft.platform.hints.argument_checks import check_arguments
 
 
 @op("RecordInput", "-> records: string", infer=unknown, gradient=None, stateful=True)

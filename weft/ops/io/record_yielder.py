@@ -11,7 +11,7 @@ from typing import Final
 
 from weft.checkpoint.records import records
 from weft.errors import NotFoundError
-from weft.platform import gfile
+from weft.platform.files import gfile
 
 # So many records of a file are read, as in TensorFlow, before the last of them goes into the buffer.
 _AHEAD: Final = 16

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.shape_ops import reshape
 from weft.ops.io.example_features import FixedLenFeature, FixedLenSequenceFeature, SparseFeature, VarLenFeature
 from weft.ops.sparse.tensors import sparse_merge

@@ -7,7 +7,7 @@ from typing import Final
 
 from weft.checkpoint.records import open_stream, record_bytes, records
 from weft.errors import InvalidArgumentError
-from weft.platform import gfile
+from weft.platform.files import gfile
 
 Record = tuple[bytes, bytes]
 

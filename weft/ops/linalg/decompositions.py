@@ -11,10 +11,10 @@ from typing import Literal, overload
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, broadcast_dims, merge_dims
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, broadcast_dims, merge_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.transposing import matrix_transpose

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.selection import where_v2
@@ -28,7 +28,7 @@ from weft.ops.math.elementwise import COMPLEX
 from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_max, reduce_sum
 from weft.ops.symbolic_gradient import vjp
-from weft.platform.jax_modules import jax, jnp
+from weft.platform.imports.jax_modules import jax, jnp
 
 
 class Lu(NamedTuple):

@@ -12,12 +12,12 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims, brackets
-from weft.framework.node_errors import BuildMisfit
-from weft.framework.op_def import AtLeast, AtMost
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import BuildMisfit
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import AtLeast, AtMost
+from weft.framework.types.dims import Dims, brackets
 from weft.ops.array.filling import zeros_like
 from weft.ops.declaration import op
 from weft.ops.linalg.matrix_parts import matrix_diag_node, matrix_diag_part_node, matrix_set_diag_node

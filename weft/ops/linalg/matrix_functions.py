@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.array.stacking import stack
@@ -37,7 +37,7 @@ from weft.ops.math.products import check_inner, matmul
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import log
 from weft.ops.symbolic_gradient import vjp
-from weft.platform.jax_modules import jax_linalg, jnp
+from weft.platform.imports.jax_modules import jax_linalg, jnp
 
 
 @op("MatrixExponential", "input: T -> output: T", infer=square_shape, gradient=vjp, types=MATRIX_TYPES, compiled_only=True)

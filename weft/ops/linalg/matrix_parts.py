@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.node_errors import BuildMisfit
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import BuildMisfit
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.array.filling import ones, zeros, zeros_like
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import INDEX, reshape

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Array, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.array.transposing import transpose
 from weft.ops.input_scope import input_scope
@@ -16,7 +16,7 @@ from weft.ops.math.division import power
 from weft.ops.math.elementwise import mul
 from weft.ops.math.reduce_functions import reduce_max, reduce_sum
 from weft.ops.math.unary import sqrt
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 
 def norm(

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad

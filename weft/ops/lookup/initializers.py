@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, TensorLike
-from weft.framework.collections import GraphKeys
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType, as_dtype
+from weft.framework.types.printed import printed
 from weft.ops.lookup import vocabulary_file
 from weft.ops.lookup.nodes import initialize_table_from_text_file_v2, lookup_table_import_v2
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from weft.errors import FailedPreconditionError, InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor, outermost
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor, outermost
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 from weft.ops.lookup.state import DenseTable, LookupTable, StaticTable, TableSignature
 from weft.ops.lookup.vocabulary_file import read_table

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.errors import FailedPreconditionError, InvalidArgumentError
-from weft.framework.aliases import Array
-from weft.framework.dtypes import DType
-from weft.framework.operation import Tensor
-from weft.framework.unshared import unshared
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Tensor
+from weft.framework.op_types.unshared import unshared
+from weft.framework.types.dtypes import DType
 from weft.ops.array.shape_ops import brackets
 
 

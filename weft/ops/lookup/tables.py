@@ -6,17 +6,17 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, overload
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, TensorLike
-from weft.framework.collections import GraphKeys
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import described
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.aliases import DTypeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType, as_dtype
+from weft.framework.types.printed import printed
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.control_flow.ordering import group
 from weft.ops.lookup import nodes as lookup_nodes
 from weft.ops.lookup.initializers import TableInitializerBase, check_table_dtypes

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array
-from weft.framework.dtypes import DType
-from weft.platform import gfile
+from weft.framework.building.aliases import Array
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.platform.files import gfile
 
 WHOLE_LINE: Final = -2
 LINE_NUMBER: Final = -1

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weft.framework.aliases import Array, Gradients, Result
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Gradients, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.selection import where_v2
 from weft.ops.declaration import op, same_as_input

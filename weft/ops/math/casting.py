@@ -7,15 +7,15 @@ from typing import Final, overload
 import numpy as np
 
 from weft.errors import UnimplementedError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_dims
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.constant_value import constant_dims
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import op, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, broadcast_dims
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, broadcast_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.selection import select_node
 from weft.ops.declaration import broadcast, not_differentiable, one_shape, op, same_as_input

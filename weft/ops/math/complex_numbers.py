@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.declaration import broadcast, op, same_as_input
 from weft.ops.dispatch import dispatchable

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims, broadcast_dims, format_dims
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims, broadcast_dims, format_dims
 from weft.ops.array.gather_scatter import gather_v2_node
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import reshape, shape_internal
@@ -28,7 +28,7 @@ from weft.ops.math.elementwise import NUMBERS
 from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_prod
 from weft.ops.symbolic_gradient import vjp
-from weft.platform.product_threads import product_threads
+from weft.platform.machine.product_threads import product_threads
 
 # Einsum.
 

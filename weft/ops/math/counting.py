@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims, dims_compatible
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.op_def import AtMost
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import AtMost
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, dims_compatible
+from weft.framework.types.dtypes import DType
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import reshape, size
 from weft.ops.declaration import not_differentiable, op, same_as_input

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weft.framework.dims import Dims
+from weft.framework.types.dims import Dims
 
 # The size of a dimension, None where TensorFlow takes it from the tensor in the step.
 _Sizes = list[int | None]

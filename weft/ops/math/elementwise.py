@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, ShapeLike, TensorLike
-from weft.framework.dims import Dims, dims_compatible, merge_dims
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, ShapeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, dims_compatible, merge_dims
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.array.identity import identity
 from weft.ops.declaration import broadcast, one_count, op, same_as_input
 from weft.ops.dispatch import dispatchable

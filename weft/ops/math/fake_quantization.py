@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, brackets, merge_dims
-from weft.framework.op_context import OpContext
-from weft.framework.op_def import AtLeast
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import AtLeast
+from weft.framework.types.dims import Dims, brackets, merge_dims
 from weft.ops.declaration import op, rank_of, same_as_input
 from weft.ops.math.elementwise import REAL
 from weft.ops.traced_checks import note_wrong

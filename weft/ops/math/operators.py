@@ -9,12 +9,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.node_errors import naming
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.node_errors import naming
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.input_scope import input_scope
 from weft.ops.math import comparison, division, elementwise
 from weft.ops.math.complex_numbers import absolute

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, broadcast_dims, merge_dims
-from weft.framework.node_errors import ShapeMisfit
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.node_errors import ShapeMisfit
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, broadcast_dims, merge_dims
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import op
@@ -20,8 +20,8 @@ from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.complex_numbers import conj
 from weft.ops.math.elementwise import COMPLEX, FLOATS, unbroadcast
-from weft.platform.argument_checks import check_arguments
-from weft.platform.product_threads import product_threads
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.machine.product_threads import product_threads
 
 _UNSIGNED = (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64)
 _MATRICES = "A matrix is needed: tf.expand_dims makes one of a vector, tf.tensordot multiplies tensors of other ranks."

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Axes, DTypeLike, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Axes, DTypeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.identity import stop_gradient
@@ -38,7 +38,7 @@ from weft.ops.math.reductions import (
     sum_node,
 )
 from weft.ops.math.unary import exp, is_finite, log, sqrt
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 
 def keeps_dims(keepdims: bool | None, keep_dims: bool | None) -> bool:

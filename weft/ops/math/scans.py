@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS, NUMBERS, mul, real_div
 from weft.ops.symbolic_gradient import vjp
-from weft.platform.jax_modules import jax, jnp
+from weft.platform.imports.jax_modules import jax, jnp
 
 _INDEX = (dtypes.int32, dtypes.int64)
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims, dims_compatible, format_dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, dims_compatible, format_dims
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.gather_scatter import gather_v2_node
 from weft.ops.array.selection import select_node, select_v2_node

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, broadcast_dims, merge_dims
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, broadcast_dims, merge_dims
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.selection import where_v2
@@ -23,7 +23,7 @@ from weft.ops.math.division import div
 from weft.ops.math.elementwise import FLOATS, add, mul, neg, square, sub, unbroadcast
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import exp, log, log1p
-from weft.platform.jax_modules import jax, jnp, special
+from weft.platform.imports.jax_modules import jax, jnp, special
 
 _WIDE = (dtypes.float32, dtypes.float64)
 

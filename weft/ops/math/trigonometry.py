@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.declaration import broadcast, op, same_as_input
 from weft.ops.math.elementwise import (
     FLOATS,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import Gradients
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Gradients
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.shape_ops import reshape
 from weft.ops.math.casting import cast

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation
+from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.array.shape_ops import INDEX, brackets
 from weft.ops.declaration import op
 

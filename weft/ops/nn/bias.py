@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.node_errors import ShapeMisfit
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.node_errors import ShapeMisfit
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims
 from weft.ops.array.filling import fill
 from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of

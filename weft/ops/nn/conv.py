@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from typing import Any
 
-from weft.framework.aliases import Array, Padding, ShapeLike, Sizes, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, Padding, ShapeLike, Sizes, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.input_scope import input_scope
@@ -18,7 +18,7 @@ from weft.ops.nn.conv_op import (
     conv3d_backprop_input,
     conv3d_node,
 )
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 # Arguments in the forms that programs give them.
 

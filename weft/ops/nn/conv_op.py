@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result
-from weft.framework.constant_value import constant_shape
-from weft.framework.dims import Dims, brackets, merge_dims
-from weft.framework.node_errors import ShapeMisfit
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result
+from weft.framework.nodes.constant_value import constant_shape
+from weft.framework.nodes.node_errors import ShapeMisfit
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, brackets, merge_dims
 from weft.ops.array.shape_ops import INDEX, shape_internal, shape_n
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework.aliases import Array, Padding, ShapeLike, Sizes, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import Array, Padding, ShapeLike, Sizes, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dims import Dims
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.input_scope import input_scope
 from weft.ops.nn.conv import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d, conv3d_transpose, per_dimension
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 
 def nodes_of_gaps(sizes: Dims, padding: str | None) -> int:

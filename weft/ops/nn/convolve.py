@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.nn.cpu_convolution import Direction, form_for
 from weft.ops.nn.numpy_convolution import convolved, filter_gradient, input_gradient, padded_by
 from weft.ops.nn.window import Window, place, spatial_axes
-from weft.platform.jax_modules import jax, jnp, lax
+from weft.platform.imports.jax_modules import jax, jnp, lax
 
 _HALVES = ("float16", "bfloat16")
 

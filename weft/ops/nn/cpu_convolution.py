@@ -59,10 +59,10 @@ from typing import Final, Literal
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.nn import onednn_convolution
 from weft.ops.nn.window import Window
-from weft.platform.jax_modules import custom_derivatives, jnp, lax
+from weft.platform.imports.jax_modules import custom_derivatives, jnp, lax
 
 Convolve = Callable[[Array, Array, Window], Array]
 Direction = Literal["forward", "to_input", "to_filter"]

@@ -11,20 +11,20 @@ from typing import Final
 import numpy as np
 
 from weft.errors import FailedPreconditionError, InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.array.identity import prevent_gradient
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.transposing import transpose
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.nn.window import check_rank
 from weft.ops.size_checks import check_equal
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 _TYPES: Final = {"T": (dtypes.float32, dtypes.float64)}
 _DEFAULTS: Final = {"T": dtypes.float32}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.batch_gather import batch_gather, gather_nd
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.gather_scatter import gather, scatter_nd

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from weft.framework.aliases import Array, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.blocks import batch_to_space_nd, space_to_batch_nd
 from weft.ops.array.shape_ops import shape
 from weft.ops.array.tiling import required_space_to_batch_paddings

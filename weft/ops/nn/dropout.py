@@ -5,18 +5,18 @@ from __future__ import annotations
 import numbers
 from typing import Final
 
-from weft.framework.aliases import DynamicShape, ShapeLike, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_shape
+from weft.framework.building.aliases import DynamicShape, ShapeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape, as_shape
 from weft.ops.array.shape_ops import shape_internal
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater_equal
 from weft.ops.random.functions import random_uniform
-from weft.platform import tf_logging
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs import tf_logging
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 _SUSPICIOUS: Final = 0.5
 # What selu makes of minus infinity: its scale times its alpha, negated.

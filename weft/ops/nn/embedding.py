@@ -10,15 +10,15 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, TensorLike, VariableLike
-from weft.framework.dims import brackets
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
-from weft.framework.value_types import OrNone
+from weft.framework.building.aliases import DTypeLike, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import brackets
+from weft.framework.types.tensor_shape import TensorShape, as_dims
+from weft.framework.types.value_types import OrNone
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill, zeros_like
 from weft.ops.array.gather_scatter import gather
@@ -46,7 +46,7 @@ from weft.ops.sparse.layout import sparse_fill_empty_rows, sparse_reshape, spars
 from weft.ops.sparse.segment import sparse_segment_mean, sparse_segment_sqrt_n, sparse_segment_sum
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.resource_variable import ResourceVariable
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 def _parts(params: VariableLike) -> list[VariableLike]:

@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_shape
-from weft.framework.dims import Dims, brackets
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_shape
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, brackets
 from weft.ops.array.shape_ops import shape
 from weft.ops.declaration import op
 from weft.ops.nn.window import check_rank

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import is_zeros
 from weft.ops.declaration import op, same_as_input

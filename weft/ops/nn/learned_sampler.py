@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array, Result, TensorLike
-from weft.framework.op_context import OpContext
+from weft.framework.building.aliases import Array, Result, TensorLike
+from weft.framework.building.op_context import OpContext
 from weft.ops.declaration import op
 from weft.ops.nn.sampler import LIMITS, SIGNATURE, Candidates, add_sampler, check_request, sample, sampler_shapes, stream_words
 from weft.ops.random.taking import Take, from_the_start

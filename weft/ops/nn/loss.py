@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from weft.framework.aliases import TensorLike
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.selection import select_node
@@ -19,7 +19,7 @@ from weft.ops.math.elementwise import add, neg
 from weft.ops.math.unary import exp, log, log1p
 from weft.ops.nn.activation import relu
 from weft.ops.nn.softmax import check_entropy_args
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 
 def _same_shape(first: Tensor, second: Tensor, names: str) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array, ArrayModule
+from weft.framework.building.aliases import Array, ArrayModule
 
 _BITS: Final = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 

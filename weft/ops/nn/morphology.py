@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, ArrayModule, Result, Sizes, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Result, Sizes, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims
 from weft.ops.array.tiling import reverse
 from weft.ops.declaration import op
 from weft.ops.input_scope import input_scope
 from weft.ops.math.elementwise import neg
 from weft.ops.nn.pooling import lowest
 from weft.ops.symbolic_gradient import vjp
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 
 def _sizes(size: int, width: int, stride: int, rate: int, padding: str) -> tuple[int, int, int]:

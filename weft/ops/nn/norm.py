@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import AxisLike, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import AxisLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import gather
@@ -22,7 +22,7 @@ from weft.ops.math.comparison import maximum, not_equal
 from weft.ops.math.elementwise import add, mul, reciprocal, square, squared_difference, sub
 from weft.ops.math.reduce_functions import keeps_dims, reduce_mean, reduce_prod, reduce_sum
 from weft.ops.math.unary import rsqrt
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 _HALVES = (dtypes.float16, dtypes.bfloat16)
 

@@ -26,9 +26,9 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.nn.window import Window
-from weft.platform.product_threads import product_threads
+from weft.platform.machine.product_threads import product_threads
 
 _ROWS_BYTES: Final = 1 << 20
 """The matrix of the windows is made for so many images at a time that it stays in the second-level cache, in memory that a

@@ -39,9 +39,9 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.nn.window import Window
-from weft.platform.jax_modules import custom_derivatives, jax, jnp, lax
+from weft.platform.imports.jax_modules import custom_derivatives, jax, jnp, lax
 
 VARIABLE: Final = "TF_ENABLE_ONEDNN_OPTS"
 _TARGET: Final = "__onednn$convolution"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Padding, Sizes, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, Padding, Sizes, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.blocks import batch_to_space_nd, space_to_batch_nd
 from weft.ops.array.shape_ops import expand_dims, shape, squeeze
 from weft.ops.array.transposing import transpose
@@ -21,7 +21,7 @@ from weft.ops.nn.pool_op import (
     max_pool_node,
     max_pool_with_argmax_node,
 )
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 
 def _pooled(

@@ -16,10 +16,10 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.nn.masking import masked
 from weft.ops.nn.window import Slices, Window
-from weft.platform.jax_modules import lax
+from weft.platform.imports.jax_modules import lax
 
 # Windows of more elements than this are left to XLA's reduction: the code would grow with each.
 _MANY: Final = 64

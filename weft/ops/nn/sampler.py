@@ -14,16 +14,16 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims
 from weft.ops.declaration import op
 from weft.ops.random.alias_table import AliasTable
 from weft.ops.random.seed import get_seed
 from weft.ops.random.taking import Take, from_the_start
 from weft.ops.random.words import Words
-from weft.platform.gfile import GFile
+from weft.platform.files.gfile import GFile
 
 SIGNATURE: Final = (
     "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float32, sampled_expected_count: float32"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Padding, ShapeLike, Sizes, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Padding, ShapeLike, Sizes, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.input_scope import input_scope
 from weft.ops.nn.conv import channel_of, conv2d, conv2d_transpose, explicit_padding, per_dimension
 from weft.ops.nn.conv_op import (
     depthwise_conv2d_node,
 )
 from weft.ops.nn.convolution import nodes_of_gaps
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 
 def atrous_conv2d(value: TensorLike, filters: TensorLike, rate: int, padding: str, name: str | None = None) -> Tensor:

@@ -11,14 +11,14 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims, broadcast_dims, merge_dims
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import ShapeMisfit, described, naming
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import ShapeMisfit, described, naming
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, broadcast_dims, merge_dims
 from weft.ops.array.identity import stop_gradient
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_of
@@ -34,7 +34,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import FLOATS, neg, sub
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import exp
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 _HALVES = (dtypes.float16, dtypes.bfloat16)
 

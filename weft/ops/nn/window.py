@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims
-from weft.framework.node_errors import BuildMisfit, ShapeMisfit
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.node_errors import BuildMisfit, ShapeMisfit
+from weft.framework.types.dims import Dims
 
 Slices = tuple[slice, ...]
 

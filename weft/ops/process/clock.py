@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from weft.framework.aliases import Result
-from weft.framework.op_context import OpContext
+from weft.framework.building.aliases import Result
+from weft.framework.building.op_context import OpContext
 from weft.ops.declaration import op, scalar_shape
 
 

@@ -13,18 +13,18 @@ from typing import Protocol
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Gradients
-from weft.framework.dtypes import DType
-from weft.framework.eager_graph import EagerGraph
-from weft.framework.op_builder import build
-from weft.framework.op_context import OpContext
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, Gradients
+from weft.framework.building.eager_graph import EagerGraph
+from weft.framework.building.op_builder import build
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import op, unknown
 from weft.ops.process import python_functions
-from weft.platform.file_access import limited_to
+from weft.platform.files.file_access import limited_to
 
 
 class Recording:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Result
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Result
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import op
-from weft.platform.jax_modules import export, jax
+from weft.platform.imports.jax_modules import export, jax
 
 _PLATFORMS: Final = ("cpu", "cuda", "tpu")
 

@@ -22,11 +22,11 @@ from weft.errors import (
     UnimplementedError,
     UnknownError,
 )
-from weft.framework.graph import Graph, get_default_graph
-from weft.platform import short_traceback
-from weft.platform.interrupts import is_main_thread
-from weft.platform.program_frames import is_under_weft, is_weft
-from weft.platform.wait_watch import Watched
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.platform.frames.program_frames import is_under_weft, is_weft
+from weft.platform.process.interrupts import is_main_thread
+from weft.platform.tracebacks import short_traceback
+from weft.platform.waits.wait_watch import Watched
 
 
 class _Registered:

@@ -15,17 +15,17 @@ import numpy as np
 from weft.errors import (
     InvalidArgumentError,
 )
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, Nest, TensorLike
-from weft.framework.dtypes import DType, datatype_name
-from weft.framework.op_builder import build
-from weft.framework.op_context import OpContext
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, DTypeLike, Nest, TensorLike
+from weft.framework.building.op_builder import build
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType, datatype_name
 from weft.ops.declaration import not_differentiable, op, unknown
 from weft.ops.process import python_functions
-from weft.platform.file_access import limited_to
-from weft.platform.function_wait import shown
+from weft.platform.files.file_access import limited_to
+from weft.platform.waits.function_wait import shown
 
 
 def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, ...]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from weft.errors import InternalError
-from weft.framework.aliases import Array
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
+from weft.framework.building.aliases import Array
+from weft.framework.building.op_context import OpContext
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import Role, from_attr, no_outputs, op
 
 SOURCE_NAME: Final = "_weft_source"

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, DTypeLike, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType, as_dtype
 from weft.ops.array.placeholder import placeholder
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 

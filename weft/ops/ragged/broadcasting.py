@@ -6,7 +6,7 @@ promise that they always will.
 
 from __future__ import annotations
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import where

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Gradients, Result
-from weft.framework.constant_value import constant_dims, constant_value
-from weft.framework.dims import Dims, brackets
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.op_def import AtLeast
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Gradients, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_dims, constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import AtLeast
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, brackets
+from weft.framework.types.dtypes import DType
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import slices_of
 from weft.ops.array.ranges import range_of

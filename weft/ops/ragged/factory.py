@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, ShapeLike, TensorLike
-from weft.framework.dtypes import as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Nest, ShapeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import as_dtype
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.constant import constant as dense_constant
 from weft.ops.array.placeholder import placeholder as dense_placeholder
 from weft.ops.input_scope import input_scope

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.dtypes import DType
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.types.dtypes import DType
 from weft.ops.array import joining, stacking
 from weft.ops.array.constant import constant
 from weft.ops.array.ranges import range_of

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import ones_like
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.ranges import range_of
@@ -32,7 +32,7 @@ from weft.ops.ragged.tensor import (
 )
 from weft.ops.strings import parts
 from weft.ops.strings.segments import unsorted_segment_join
-from weft.platform.deprecation import deprecated_argument_lookup
+from weft.platform.logs.deprecation import deprecated_argument_lookup
 
 Segment = Callable[..., Tensor]
 _Axis = int | Sequence[int] | Tensor | None

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from weft.framework.constant_value import told_value
-from weft.framework.dtypes import DType
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import told_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dtypes import DType
 from weft.ops.array.joining import concat
 from weft.ops.array.stacking import stack
 from weft.ops.debugging.checks import assert_equal, assert_less, assert_less_equal, assert_non_negative

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, overload
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import rank_of
 from weft.ops.ragged.tensor import RaggedTensor, Values, ValuesLike, convert_to_tensor_or_ragged_tensor

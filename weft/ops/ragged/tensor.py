@@ -8,16 +8,16 @@ from typing import NoReturn, TypeAlias
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Feeds, Nest, SessionLike, TensorLike
-from weft.framework.default_stack import default_sessions
-from weft.framework.dims import dims_compatible, format_dims
-from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Feeds, Nest, SessionLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.context.default_stack import default_sessions
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import dims_compatible, format_dims
+from weft.framework.types.dtypes import DType, as_dtype
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.filling import ones
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat

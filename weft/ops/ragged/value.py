@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from weft.framework.aliases import DTypeLike, Nest
-from weft.framework.dtypes import as_dtype
+from weft.framework.building.aliases import DTypeLike, Nest
+from weft.framework.types.dtypes import as_dtype
 
 V = TypeVar("V")
 

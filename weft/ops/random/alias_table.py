@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.random.words import Words
 
 

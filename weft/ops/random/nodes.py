@@ -12,13 +12,13 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result
-from weft.framework.constant_value import constant_shape, constant_value
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_shape, constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import broadcast, not_differentiable, op, same_as_input
@@ -29,7 +29,7 @@ from weft.ops.random import sampling as sampling
 from weft.ops.random import truncated as truncated
 from weft.ops.random.sampling import Finish
 from weft.ops.random.taking import Take, from_the_start
-from weft.platform.jax_modules import jax
+from weft.platform.imports.jax_modules import jax
 
 _DRAWN: Final = {"dtype": FLOATS, "T": INDEX}
 # Blocks of the stream that a run takes for each output, used or not.

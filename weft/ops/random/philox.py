@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from weft.framework.aliases import Array, ArrayModule
+from weft.framework.building.aliases import Array, ArrayModule
 from weft.ops.random.pieces import Scratch
 
 _MULTIPLIERS: Final = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 PIECE: Final = 12288
 """What is made of so many blocks, 48 bytes each, stays in the second-level cache of most processors; with fewer, calling NumPy

@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from weft.framework.aliases import Array, ArrayModule
+from weft.framework.building.aliases import Array, ArrayModule
 from weft.ops.random import philox
 from weft.ops.random.philox import Stream
 from weft.ops.random.sampling import DOUBLES, NORMAL
-from weft.platform.jax_modules import jax
+from weft.platform.imports.jax_modules import jax
 
 _RESERVED: Final = np.uint64(256)
 _NORMALS: Final = NORMAL[np.dtype(np.float64)]

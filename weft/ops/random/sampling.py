@@ -28,11 +28,11 @@ import numpy.typing as npt
 from ml_dtypes import bfloat16
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, ArrayModule
+from weft.framework.building.aliases import Array, ArrayModule
 from weft.ops.random import philox
 from weft.ops.random.philox import Stream, Words
 from weft.ops.random.pieces import Scratch, for_pieces
-from weft.platform.jax_modules import jax
+from weft.platform.imports.jax_modules import jax
 
 _EPSILON: Final = 1.0e-7
 _MANTISSA: Final = np.array(0x7FFFFF, np.uint32)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from weft.framework.graph import get_default_graph
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.framework.graphs.graph import get_default_graph
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
 
 DEFAULT_GRAPH_SEED: Final = 87654321
 _MAXINT32: Final = 2**31 - 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, DynamicShape, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DTypeLike, DynamicShape, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.input_scope import input_scope
 from weft.ops.random import stateless as random_stateless
 from weft.ops.random.functions import checked_uniform, scaled, shape_tensor

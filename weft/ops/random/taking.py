@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 Take: TypeAlias = Callable[[int], Array]
 """Takes so many blocks of a stream; returns the number of the first, a scalar of uint64."""

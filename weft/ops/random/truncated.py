@@ -14,12 +14,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from weft.framework.aliases import Array, ArrayModule
+from weft.framework.building.aliases import Array, ArrayModule
 from weft.ops.random import philox
 from weft.ops.random.philox import Stream
 from weft.ops.random.pieces import Scratch, for_parts, slices
 from weft.ops.random.sampling import NORMAL, Finish, Rule
-from weft.platform.jax_modules import jax
+from weft.platform.imports.jax_modules import jax
 
 # How many blocks each group of outputs may use.
 _RESERVED: Final = 256

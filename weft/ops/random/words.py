@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.random import philox, sampling
 
 WORDS_OF_BLOCK: Final = 4

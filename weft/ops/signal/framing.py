@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework.aliases import Array, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.building.aliases import Array, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad_v2

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_shape
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.constant_value import constant_shape
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.array.gather_scatter import gather_nd_node
 from weft.ops.array.shape_ops import INDEX, brackets
 from weft.ops.declaration import not_differentiable, op

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.errors import InternalError, InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, AxisLike, Gradients, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.aliases import Array, AxisLike, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.declaration import op
 from weft.ops.size_checks import size_of
 from weft.ops.sparse.layout import as_sparse, index_width, unknown_count

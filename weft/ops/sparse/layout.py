@@ -10,16 +10,17 @@ import math
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes, nest
-from weft.framework.aliases import Array, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_dims, constant_value
-from weft.framework.dims import Dims, dims_compatible
-from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Array, Gradients, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor, SparseTensorValue
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.constant_value import constant_dims, constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, dims_compatible
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.identity import identity
 from weft.ops.array.joining import filled_gradients

@@ -8,17 +8,17 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from weft.errors import InternalError, InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, AxisLike, Gradients, Result
-from weft.framework.constant_value import constant_shape, constant_value
-from weft.framework.dimension import Dimension
-from weft.framework.dims import Dims
-from weft.framework.dtypes import as_dtype
-from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.building.aliases import Array, ArrayModule, AxisLike, Gradients, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_shape, constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dimension import Dimension
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import as_dtype
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import reshape, size_internal
 from weft.ops.declaration import op, rank_of

@@ -6,15 +6,15 @@ import numpy as np
 from tensorboard.compat.proto import tensor_pb2
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_shape import TensorShape
-from weft.framework.tensor_util import make_ndarray, make_tensor_proto
+from weft.framework.building.aliases import Array, DTypeLike, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
+from weft.framework.types.tensor_util import make_ndarray, make_tensor_proto
 from weft.ops.declaration import op
 from weft.ops.size_checks import check_size
 from weft.ops.sparse.layout import as_sparse

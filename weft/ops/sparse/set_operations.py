@@ -8,12 +8,12 @@ from typing import Any, Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Result, TensorLike
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.building.aliases import Array, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.composites.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.declaration import op
 from weft.ops.size_checks import check_equal, size_of
 from weft.ops.sparse.tensors import check_order

@@ -9,16 +9,25 @@ from typing import Any
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, ShapeLike, TensorLike
-from weft.framework.constant_value import constant_shape
-from weft.framework.dims import Dims
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.aliases import (
+    Array,
+    ArrayModule,
+    DTypeLike,
+    DynamicShape,
+    Gradients,
+    Result,
+    ShapeLike,
+    TensorLike,
+)
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.constant_value import constant_shape
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill_node, zeros
 from weft.ops.array.gather_scatter import gather, gather_nd_node

@@ -8,11 +8,11 @@ import threading
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import op, scalar_shape
 
 Parts = tuple[Array, Array, Array]

@@ -7,13 +7,13 @@ through.
 from __future__ import annotations
 
 from weft.errors import InvalidArgumentError, OutOfRangeError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims, brackets, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.node_errors import ShapeMisfit
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.node_errors import ShapeMisfit
+from weft.framework.nodes.operation import Operation
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, brackets, merge_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import Role, from_attr, not_differentiable, op, same_as_input, scalar_shape
 from weft.ops.math.elementwise import NUMBERS
 

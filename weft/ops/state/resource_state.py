@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Gradients, Result
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Gradients, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.array.constant import constant
 from weft.ops.array.gather_scatter import scatter_nd_node
 from weft.ops.array.joining import concat

@@ -14,13 +14,13 @@ from typing import Any, Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Result, TensorLike, VariableLike
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.node_errors import BuildMisfit
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Result, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.node_errors import BuildMisfit
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.array.row_order import put_rows, sorted_rows
 from weft.ops.declaration import Gradient, not_differentiable, op
 from weft.ops.handle_shapes import handle_shape

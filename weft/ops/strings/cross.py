@@ -11,13 +11,13 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.casting import cast
 from weft.ops.strings.hash import fingerprints

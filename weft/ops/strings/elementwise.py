@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
-from weft.framework.dims import Dims, broadcast_dims, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, DTypeLike, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, broadcast_dims, merge_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import COMPLEX, FLOATS, NUMBERS

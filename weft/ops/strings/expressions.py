@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from weft.ops.strings.elementwise import invalid
-from weft.platform.regex_modules import re2
+from weft.platform.imports.regex_modules import re2
 
 # What both libraries read alike, in patterns that RE2 takes; what may match nothing is left out afterwards.
 _PLAIN: Final = re.compile(

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.strings.portable_hash import murmur_hash_64
 
 try:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weft.framework.aliases import Array, Result, TensorLike
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Tensor
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.strings.elementwise import invalid

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.dtypes import DType
+from weft.framework.building.aliases import Array
+from weft.framework.types.dtypes import DType
 
 PADDING: Final = b"0" * 16
 """What the text begins with, so that as many letters stand before each end."""

@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.dtypes import DType
+from weft.framework.building.aliases import Array
+from weft.framework.types.dtypes import DType
 
 _SPACE: Final = b" \t\n\v\f\r"
 _INTEGER: Final = re.compile(rb"\s*-?\d+\s*\Z")

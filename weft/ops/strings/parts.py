@@ -9,16 +9,16 @@ from itertools import chain
 import numpy as np
 
 from weft.errors import InvalidArgumentError, OutOfRangeError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.op_def import AtMost
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import AtMost
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
+from weft.framework.types.dtypes import DType
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape

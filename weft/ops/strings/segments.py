@@ -7,12 +7,12 @@ import math
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, Result, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims, merge_dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op, same_as_input
 from weft.ops.strings.elementwise import each, invalid

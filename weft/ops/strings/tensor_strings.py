@@ -13,13 +13,13 @@ from google.protobuf.message import DecodeError
 from tensorboard.compat.proto import tensor_pb2
 
 from weft.errors import DataLossError, InvalidArgumentError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_util import make_ndarray, make_tensor_proto
+from weft.framework.building.aliases import Array, DTypeLike, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_util import make_ndarray, make_tensor_proto
 from weft.ops.declaration import op, same_as_input, scalar_shape, unknown
 from weft.ops.dispatch import dispatchable
 from weft.ops.strings.hash import fingerprints

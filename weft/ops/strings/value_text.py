@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 
 def _element(item: object, quote: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from tensorboard.compat.proto import summary_pb2
 
-from weft.framework.aliases import TensorLike
+from weft.framework.building.aliases import TensorLike
 
 
 def _bucket_limits() -> np.ndarray:

@@ -9,12 +9,12 @@ from google.protobuf.message import DecodeError
 from tensorboard.compat.proto import summary_pb2
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, Result
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Tensor
-from weft.framework.value_types import OrNone
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.value_types import OrNone
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 
 

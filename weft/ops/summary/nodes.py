@@ -11,15 +11,16 @@ import numpy as np
 from tensorboard.compat.proto import summary_pb2
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes, replication
-from weft.framework.aliases import Array, Result, TensorLike
-from weft.framework.collections import GraphKeys
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_util import make_tensor_proto
+from weft.framework.building.aliases import Array, Result, TensorLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.context import replication
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_util import make_tensor_proto
 from weft.ops.array.constant import constant
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 from weft.ops.math.elementwise import REAL

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import ones
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat

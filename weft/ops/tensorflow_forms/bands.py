@@ -6,11 +6,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.op_builder import build
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.op_builder import build
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types.dims import Dims
 from weft.ops.array.constant import constant
 from weft.ops.array.sequences import reverse_sequence_node
 from weft.ops.linalg.matrix_bands import Band, band_of, matrix_diag_part_v3, matrix_diag_v3, matrix_set_diag_v3, sizes_of

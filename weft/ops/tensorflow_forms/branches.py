@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.filling import zeros
 from weft.ops.control_flow.nodes import no_value
 from weft.ops.tensorflow_forms.form import form

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
-from weft.framework.graph_functions import control_dependencies
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.graph_functions import control_dependencies
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill, zero_of, zeros_like
 from weft.ops.array.gather_scatter import gather

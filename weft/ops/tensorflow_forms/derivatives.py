@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.attr_value import FunctionName
-from weft.framework.constant_value import constant_value
-from weft.framework.op_def import OpDef
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import OpDef
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types import dtypes
+from weft.framework.types.attr_value import FunctionName
 from weft.ops.array.gather_scatter import gather, gather_v2_node
 from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of

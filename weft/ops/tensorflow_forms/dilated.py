@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from weft.framework import dtypes
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.blocks import batch_to_space_nd_node, space_to_batch_nd_node
 from weft.ops.array.constant import constant
 from weft.ops.array.joining import concat

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.filling import one_hot, zeros
 from weft.ops.array.gather_scatter import gather, gather_nd_node
 from weft.ops.array.joining import concat, split

@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.joining import concat
 from weft.ops.array.selection import select_v2_node

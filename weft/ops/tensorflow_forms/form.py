@@ -6,14 +6,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from weft.framework import op_registry
-from weft.framework.built_at import Stack
-from weft.framework.dtypes import variant
-from weft.framework.graph import Graph
-from weft.framework.node_types import group
-from weft.framework.op_def import OpDef
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensorflow_form import Lists, TensorFlowForm
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.built_at import Stack
+from weft.framework.nodes.node_types import group
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import OpDef
+from weft.framework.registry import op_registry
+from weft.framework.registry.tensorflow_form import Lists, TensorFlowForm
+from weft.framework.types.dtypes import variant
 from weft.ops.array.identity import identity_n, identity_node
 from weft.ops.array.placeholder import placeholder_node
 from weft.ops.declaration import definition_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.op_builder import build
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.op_builder import build
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import lookup
 from weft.ops.array.patches import extract_image_patches_node
 from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.image.backward import crop_and_resize_grad_boxes, crop_and_resize_grad_image, resize_nearest_neighbor_grad

@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.constant_value import constant_value
-from weft.framework.op_builder import build
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.op_builder import build
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import lookup
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat

@@ -1,17 +1,17 @@
 """Forms of loops that record what they compute, and of what their gradients take out of the records.
 
 A RecordingWhile is a While with a TensorList for each stack, to which its body adds a value in each iteration
-(`weft.framework.recording` adds that to the body where it is written).
+(`weft.framework.lowered.recording` adds that to the body where it is written).
 """
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.dtypes import variant
-from weft.framework.op_builder import build
-from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensorflow_form import Lists
+from weft.framework.building.op_builder import build
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_registry import lookup
+from weft.framework.registry.tensorflow_form import Lists
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import variant
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import gather

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import fill, ones, ones_like, zeros, zeros_like
 from weft.ops.array.selection import select_v2_node
 from weft.ops.array.shape_ops import shape

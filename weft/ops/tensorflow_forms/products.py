@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Collection, Mapping
 
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.math.contraction import einsum_node, label_sizes, split_equation
 from weft.ops.tensorflow_forms.form import form
 

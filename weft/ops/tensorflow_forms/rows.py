@@ -5,10 +5,10 @@ So optimizers of TensorFlow's add up before, by a Unique and an UnsortedSegmentS
 
 from __future__ import annotations
 
-from weft.framework.op_builder import build
-from weft.framework.op_def import OpDef
-from weft.framework.op_registry import declared
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.op_builder import build
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import OpDef
+from weft.framework.registry.op_registry import declared
 from weft.ops.array.joining import concat
 from weft.ops.array.sets import unique_node
 from weft.ops.array.shape_ops import size

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.identity import identity_node
 from weft.ops.array.joining import concat

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import fill
 from weft.ops.array.gather_scatter import gather_nd_node, scatter_nd
 from weft.ops.array.joining import concat

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.identity import identity_node

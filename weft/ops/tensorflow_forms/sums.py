@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import ones, ones_like
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat

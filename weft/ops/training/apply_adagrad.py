@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Array, ArrayModule
+from weft.framework.building.aliases import Array, ArrayModule
 from weft.ops.training.apply_descent import shrunk
 from weft.ops.training.update_rule import declare_rule
 

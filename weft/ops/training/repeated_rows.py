@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Array, ArrayModule, Result
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, ArrayModule, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation
+from weft.framework.types.dims import Dims
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import NUMBERS

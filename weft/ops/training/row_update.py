@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.array.row_order import are_rows, put_rows, repeated_rows, whole_rows
 
 RowRule = Callable[..., Sequence[Array]]

@@ -20,9 +20,9 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, ArrayModule
-from weft.framework.dims import Dims, brackets, merge_dims
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims, brackets, merge_dims
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
 from weft.ops.handle_shapes import handle_shape

@@ -11,7 +11,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from weft.errors import FailedPreconditionError, InvalidArgumentError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.trees.splits import is_larger, weights_and_gains
 from weft.ops.trees.tree import Split, Walk, after_pruning, check_tree, prune, split_leaf
 from weft.proto.boosted_trees_pb2 import DebugOutput, TreeEnsemble

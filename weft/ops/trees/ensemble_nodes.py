@@ -7,10 +7,10 @@ from itertools import chain
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array, Result
+from weft.framework.building.op_context import OpContext
+from weft.framework.nodes.operation import Operation
+from weft.framework.types.dims import Dims
 from weft.ops.declaration import no_outputs, not_differentiable, op, scalar_shape
 from weft.ops.trees.ensemble import Ensemble, Pruning
 from weft.ops.trees.tree import Split

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 _VALUE, _WEIGHT, _LEAST, _MOST = range(4)
 EMPTY: Final = np.zeros((0, 4), np.float32)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.proto.boosted_trees_pb2 import Tree, TreeMetadata, TreeNode
 
 _NONE: Final = -1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike, VariableLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike, VariableLike
+from weft.framework.nodes.operation import Tensor
 from weft.ops.state import reference_state as state
 
 

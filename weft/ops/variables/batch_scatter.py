@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.filling import ones_like
 from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of

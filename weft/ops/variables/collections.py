@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.framework.aliases import Array, ArrayModule, Result, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.dims import Dims
-from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Result, VariableLike
+from weft.framework.building.op_context import OpContext
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims
 from weft.ops.array.constant import constant
 from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import group, no_op

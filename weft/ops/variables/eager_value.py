@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.eager_tensor import EagerTensor
-from weft.framework.operation import Tensor
-from weft.framework.value_types import NumpyArray
+from weft.framework.nodes.eager_tensor import EagerTensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.value_types import NumpyArray
 
 
 class EagerValue:

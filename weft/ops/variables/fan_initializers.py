@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike
-from weft.framework.dtypes import as_dtype
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import DTypeLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import as_dtype
 from weft.ops.random.functions import random_uniform, truncated_normal
 from weft.ops.variables.initializers import fans
 from weft.ops.variables.partition_info import PartitionInfo

@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Collections,
     Constraint,
     DeviceLike,
@@ -19,8 +18,9 @@ from weft.framework.aliases import (
     ShapeLike,
     TensorLike,
 )
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.types import dtypes
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.scopes import default_variable_store, get_variable_scope
 from weft.ops.variables.variable import Variable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from weft.framework.aliases import Array, ArrayModule, Result
-from weft.framework.collections import GraphKeys
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, ArrayModule, Result
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.control_flow.cond import cond
 from weft.ops.declaration import Role, op, same_as_input
 

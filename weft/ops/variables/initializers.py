@@ -11,11 +11,11 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, DynamicShape, ShapeLike, TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Array, DTypeLike, DynamicShape, ShapeLike, TensorLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.framework.types.printed import printed
 from weft.ops.array.constant import constant as constant_tensor
 from weft.ops.array.filling import ones, zeros
 from weft.ops.random.functions import random_normal, random_uniform, truncated_normal

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, ShapeLike
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, Result, ShapeLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.padding import pad, slice_of
 from weft.ops.array.shape_ops import reshape
 from weft.ops.array.transposing import matrix_transpose

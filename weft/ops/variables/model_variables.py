@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Collections,
     DeviceLike,
     DTypeLike,
@@ -19,8 +19,8 @@ from weft.framework.aliases import (
     TensorLike,
     VariableLike,
 )
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
 from weft.ops.arg_scope import add_arg_scope
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization

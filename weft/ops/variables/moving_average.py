@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework import replication
-from weft.framework.aliases import TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.replication import Strategy
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.context import replication
+from weft.framework.context.replication import Strategy
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.division import power

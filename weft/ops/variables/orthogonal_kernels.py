@@ -10,11 +10,11 @@ import functools
 import itertools
 from typing import ClassVar, TypeAlias
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, ShapeLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, ShapeLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.stacking import stack
 from weft.ops.array.transposing import matrix_transpose
 from weft.ops.math.casting import cast

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from weft.framework.aliases import DTypeLike, Partitioner
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike, Partitioner
+from weft.framework.types.tensor_shape import TensorShape
 
 
 class PartitionInfo:

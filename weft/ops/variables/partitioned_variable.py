@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from weft.framework.aliases import TensorLike, VariableLike
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import register_tensor_conversion_function
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import register_tensor_conversion_function
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.identity import identity_node
 from weft.ops.array.joining import concat, split
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import DTypeLike
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 
 Partitioner = Callable[..., list[int]]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 
-from weft.framework import scopes
-from weft.framework.aliases import Array, DTypeLike, SessionLike, ShapeLike, TensorLike, VariableLike
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import Array, DTypeLike, SessionLike, ShapeLike, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.context import scopes
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.array.identity import identity_node
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.state import reference_state as state

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Sequence
 
-from weft.framework.aliases import Regularizer, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Regularizer, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.constant import constant
 from weft.ops.input_scope import input_scope
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.elementwise import add_n, mul
 from weft.ops.math.norms import l2_loss
 from weft.ops.math.reduce_functions import reduce_sum
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 def l1_regularizer(scale: float, scope: str | None = None) -> Regularizer:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
-from weft.framework.aliases import Array, DTypeLike, SessionLike, ShapeLike, TensorLike, VariableLike
-from weft.framework.dims import Dims, dims_compatible
-from weft.framework.dtypes import DType
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import Array, DTypeLike, SessionLike, ShapeLike, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims, dims_compatible
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.array.identity import identity_node
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.declaration import Role

@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorboard.compat.proto import variable_pb2
 
-from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.importing.name_prefix import prepend_name_scope, strip_name_scope
 
 
 class SaveSliceInfo:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.framework.aliases import DeviceLike, DTypeLike, DynamicShape, VariableLike
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import DeviceLike, DTypeLike, DynamicShape, VariableLike
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
 
 
 class SaveSpec:

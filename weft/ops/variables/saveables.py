@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from weft.framework import built_at
-from weft.framework.aliases import DynamicShape
-from weft.framework.device_spec import DeviceSpec
-from weft.framework.dtypes import resource
-from weft.framework.graph import get_default_graph
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DynamicShape
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes import built_at
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import resource
 from weft.ops.array.identity import identity_node
 from weft.ops.array.shape_ops import reshape
 from weft.ops.state import reference_state as state

@@ -9,8 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias, cast
 
-from weft.framework import dtypes
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Constraint,
     DeviceLike,
     DTypeLike,
@@ -21,10 +20,11 @@ from weft.framework.aliases import (
     ShapeLike,
     TensorLike,
 )
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
 from weft.ops.variables.variable import Variable, set_default_use_resource
 from weft.ops.variables.variable_store import Reuse, VariableStore
 

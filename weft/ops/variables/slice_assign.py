@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from weft.errors import UnimplementedError
-from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.eager_tensor import EagerTensor
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, ArrayModule, Result, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.eager_tensor import EagerTensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.ops.array.slicing import MASKS, plan, strided_slice_node
 from weft.ops.declaration import definition_of, no_outputs, op, same_as_input
 from weft.ops.state.reference_state import INDICES

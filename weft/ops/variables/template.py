@@ -6,12 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from weft.framework.aliases import Getter, Nest, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
+from weft.framework.building.aliases import Getter, Nest, VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
 from weft.ops.variables.scopes import VariableScope
 from weft.ops.variables.variable_scope import variable_scope
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 class Template:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Tensor
 from weft.ops.variables.variable import Variable
 
 _dense: list[type] = [Tensor, Variable]

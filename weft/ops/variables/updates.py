@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework.aliases import TensorLike
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Tensor
 from weft.ops.state import scatter_update as scatter
 from weft.ops.variables.batch_scatter import batch_scatter_update
 

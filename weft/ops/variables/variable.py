@@ -14,18 +14,18 @@ from typing import Any, ClassVar, Final, NoReturn, TypeAlias, TypeVar
 
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
-from weft.framework.aliases import Array, Constraint, DeviceLike, DTypeLike, Nest, SessionLike, ShapeLike, TensorLike
-from weft.framework.arithmetic import OVERLOADABLE_OPERATORS, Arithmetic
-from weft.framework.collections import GraphKeys
-from weft.framework.dtypes import DType
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
-from weft.framework.no_value import NoValueYet, refuse_at_run_time
+from weft.framework.building.aliases import Array, Constraint, DeviceLike, DTypeLike, Nest, SessionLike, ShapeLike, TensorLike
+from weft.framework.building.op_builder import graph_of
+from weft.framework.building.tensor_conversion import register_tensor_conversion_function
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.importing.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.nodes.arithmetic import OVERLOADABLE_OPERATORS, Arithmetic
+from weft.framework.nodes.no_value import NoValueYet, refuse_at_run_time
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.object_identity import Reference
-from weft.framework.op_builder import graph_of
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import register_tensor_conversion_function
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables import assign as assign_functions
 from weft.ops.variables import save_slice_info as slice_info

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Constraint,
     DeviceLike,
     DTypeLike,
@@ -21,12 +21,12 @@ from weft.framework.aliases import (
     Regularizer,
     TensorLike,
 )
-from weft.framework.graph import Graph
-from weft.framework.op_builder import graph_of
-from weft.framework.printed import printed
+from weft.framework.building.op_builder import graph_of
+from weft.framework.graphs.graph import Graph
+from weft.framework.types.printed import printed
 from weft.ops.variables.scopes import INHERITED, ScopeLike, VariableScope, first_given, open_scopes
 from weft.ops.variables.variable_store import AUTO_REUSE, Reuse
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 def _chained_getter(custom_getter: Getter, outer_getter: Getter | None) -> Getter:

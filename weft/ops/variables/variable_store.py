@@ -9,8 +9,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from weft.framework import built_at, dtypes
-from weft.framework.aliases import (
+from weft.framework.building.aliases import (
     Collections,
     Constraint,
     DeviceLike,
@@ -22,13 +21,15 @@ from weft.framework.aliases import (
     ShapeLike,
     VariableLike,
 )
-from weft.framework.collections import GraphKeys
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import naming
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes import built_at
+from weft.framework.nodes.node_errors import naming
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.padding import slice_of
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables.initializers import GlorotUniform, Zeros
@@ -42,7 +43,7 @@ from weft.ops.variables.partition_info import PartitionInfo, partitions_of, part
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.save_slice_info import SaveSliceInfo
 from weft.ops.variables.variable import Variable
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 
 
 class _ReuseMode(enum.Enum):

@@ -18,7 +18,7 @@ from collections.abc import Collection
 from enum import Enum
 from typing import Final, NamedTuple
 
-from weft.framework import device_spec
+from weft.framework.devices import device_spec
 from weft.passes.stage import Kind
 from weft.runtime.choice.counted_runs import CountedRuns
 from weft.runtime.choice.program_traits import computes, is_bound_by_memory, is_wide, updates_only

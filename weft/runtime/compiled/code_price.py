@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.platform.import_cost import import_cost
-from weft.platform.jax_modules import is_imported
+from weft.platform.imports.import_cost import import_cost
+from weft.platform.imports.jax_modules import is_imported
 
 IMPORT_NODES: Final = 70
 """The code of so many nodes takes as long to make as importing weft: the weight of that measure beside those of code."""

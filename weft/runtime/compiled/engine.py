@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from weft.errors import UnimplementedError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.nn import onednn_convolution
-from weft.platform.interrupts import deferred_interrupts, is_main_thread
-from weft.platform.jax_modules import jax, jnp
-from weft.platform.wait_watch import Watched
+from weft.platform.imports.jax_modules import jax, jnp
+from weft.platform.process.interrupts import deferred_interrupts, is_main_thread
+from weft.platform.waits.wait_watch import Watched
 from weft.runtime.compiled.code_price import code_price
 from weft.runtime.compiled.input_memory import InputMemory
 from weft.runtime.compiled.jitted_function import Code, JittedFunction, Results, quietly

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 
 from weft.errors import OpError
-from weft.framework.aliases import Array
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_role import Role
 from weft.runtime.program.program import Argument, Program
 
 _Source = Callable[[Sequence[Array]], Array]

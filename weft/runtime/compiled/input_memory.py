@@ -15,9 +15,9 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.operation import Tensor
-from weft.platform.aligned_memory import HostArray, aligned_copy, is_aligned
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Tensor
+from weft.platform.machine.aligned_memory import HostArray, aligned_copy, is_aligned
 from weft.protocol.receive_memory import ReceiveMemory
 
 COPIED_HERE_BYTES: Final = 100 << 10

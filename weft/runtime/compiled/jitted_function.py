@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from weft.framework.aliases import Array
-from weft.platform.interrupts import deferred_interrupts
+from weft.framework.building.aliases import Array
+from weft.platform.process.interrupts import deferred_interrupts
 from weft.runtime.compiled.leaving_values import LeavingValues
 
 Results: TypeAlias = tuple[Sequence[Array] | LeavingValues, Sequence[Array], Sequence[Array]]

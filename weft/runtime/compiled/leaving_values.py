@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.platform.jax_modules import jax, jnp
+from weft.framework.building.aliases import Array
+from weft.platform.imports.jax_modules import jax, jnp
 from weft.protocol.array_runs import JoinedArrays
 from weft.protocol.tensor_blob import COPIED_BYTES
 

@@ -26,8 +26,8 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from weft.errors import CancelledError, OpError
-from weft.framework.aliases import Array
-from weft.platform.jax_modules import jax, jnp, lax
+from weft.framework.building.aliases import Array
+from weft.platform.imports.jax_modules import jax, jnp, lax
 from weft.runtime.program.program import ControlFlow, Program
 
 LOOK_S: Final = 0.1

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 _SHORTEST_LOOK_S: Final = 5e-5
 _LONGEST_LOOK_S: Final = 0.01

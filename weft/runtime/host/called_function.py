@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from weft.framework.aliases import Array
-from weft.framework.dtypes import resource
-from weft.framework.func_graph import FuncGraph
-from weft.framework.node_types import group
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.nodes.node_types import group
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dtypes import resource
 from weft.passes.bodies import body_nodes
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.host_program import HostProgram
@@ -39,7 +39,7 @@ class CalledFunction:
         self._captured = list(captured)
 
     def __call__(self, arguments: Sequence[Array], caller: FunctionCaller) -> list[Array]:
-        """Run it on its own arguments; see `weft.framework.op_context.CalledFunction`."""
+        """Run it on its own arguments; see `weft.framework.building.op_context.CalledFunction`."""
         streams = caller.streams.of(self._randoms, self._name) if self._randoms else ()
         frame = Frame(streams, caller.context, caller.compiles_loops, caller.file_access)
         return self._plan.run([*arguments, *self._captured], frame)

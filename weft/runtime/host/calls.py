@@ -14,14 +14,14 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation
-from weft.framework.run_shapes import RunShapes, run_shapes
+from weft.framework.building.aliases import Array
+from weft.framework.building.run_shapes import RunShapes, run_shapes
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_role import Role
 from weft.passes.bodies import static_inputs
-from weft.platform.file_access import limited_to
-from weft.platform.interrupts import deferred_interrupts
-from weft.platform.jax_modules import jax, jnp
+from weft.platform.files.file_access import limited_to
+from weft.platform.imports.jax_modules import jax, jnp
+from weft.platform.process.interrupts import deferred_interrupts
 from weft.runtime.host.frame import Frame
 from weft.runtime.program.kernel_errors import check_assigned, uninitialized
 from weft.runtime.program.program import Argument, Instruction, Program

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
-from weft.framework.aliases import Array
-from weft.framework.eager_graph import seed_epoch
-from weft.framework.eager_tensor import EagerTensor
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.building.eager_graph import seed_epoch
+from weft.framework.nodes.eager_tensor import EagerTensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.host_program import HostProgram
 from weft.runtime.program.program_builder import build_program

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework.operation import Operation
-from weft.platform.file_access import FileAccess
+from weft.framework.nodes.operation import Operation
+from weft.platform.files.file_access import FileAccess
 from weft.runtime.state.function_plan import StepView
 from weft.runtime.state.random_streams import RandomStream
 

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Tensor
 from weft.runtime.compiled.traced.values import is_true
 from weft.runtime.host.calls import gatherer_of
 from weft.runtime.host.frame import Frame

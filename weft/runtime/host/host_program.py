@@ -22,10 +22,10 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from weft.errors import FailedPreconditionError
-from weft.framework.aliases import Array
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation
-from weft.platform.interrupts import deferred_interrupts
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_role import Role
+from weft.platform.process.interrupts import deferred_interrupts
 from weft.runtime.host.calls import Call, Loads, RowUpdate, call_of
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.host_control_flow import BranchCall, HostBody, LoopCall

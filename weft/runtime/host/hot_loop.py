@@ -16,11 +16,11 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from weft.errors import OpError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.traced_checks import collected
 from weft.passes.bodies import loop_constants
-from weft.platform.interrupts import deferred_interrupts
-from weft.platform.jax_modules import jax, jnp, lax
+from weft.platform.imports.jax_modules import jax, jnp, lax
+from weft.platform.process.interrupts import deferred_interrupts
 from weft.runtime.compiled.stoppable import Check, Stops, next_count
 from weft.runtime.compiled.traced.loop import Carry, TracedLoop
 from weft.runtime.compiled.traced.state import CarriedState

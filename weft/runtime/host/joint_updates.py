@@ -17,9 +17,9 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.types.dims import Dims
 from weft.passes.row_wise import is_read
 from weft.passes.small_updates import MAX_ELEMENTS
 from weft.protocol.array_runs import JoinedArrays

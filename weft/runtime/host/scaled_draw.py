@@ -14,8 +14,8 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
+from weft.framework.types import dtypes
 from weft.runtime.host.calls import RandomCall
 from weft.runtime.host.frame import Frame
 from weft.runtime.program.program import Argument, Instruction, Program

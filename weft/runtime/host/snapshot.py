@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.operation import Operation
-from weft.platform.interrupts import deferred_interrupts
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation
+from weft.platform.process.interrupts import deferred_interrupts
 from weft.runtime.host.frame import Frame
 from weft.runtime.program.kernel_errors import uninitialized
 from weft.runtime.program.program import Program

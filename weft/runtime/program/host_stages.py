@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation
+from weft.framework.nodes.operation import Operation
+from weft.framework.op_types.op_role import Role
 from weft.passes.awaited import may_block, names_resource
 from weft.passes.partition import Partition
 

@@ -6,10 +6,10 @@ import re
 from typing import Final, NoReturn
 
 from weft.errors import FailedPreconditionError, InternalError, InvalidArgumentError, OpError, ResourceExhaustedError
-from weft.framework.aliases import Array
-from weft.framework.dtypes import resource
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import resource
 
 # How NumPy and JAX each say that shapes do not broadcast.
 _MISFIT: Final = re.compile(r"operands could not be broadcast together|incompatible shapes for broadcasting")

@@ -13,10 +13,10 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.op_def import OpDef
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import OpDef
+from weft.framework.op_types.op_role import Role
 from weft.runtime.state.variable_slot import VariableSlot
 
 # Folding at trace time makes literals of the compiled code, so only small values are worth it.

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from weft.errors import InvalidArgumentError
-from weft.framework.dtypes import resource
-from weft.framework.func_graph import FuncGraph, bodies_of, first_argument, input_arguments, is_invariant
-from weft.framework.node_types import group
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.func_graph import FuncGraph, bodies_of, first_argument, input_arguments, is_invariant
+from weft.framework.nodes.node_types import group
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import resource
 from weft.passes.bodies import body_nodes, counters
 from weft.passes.prune import prune
 from weft.runtime.program.program import Body, ControlFlow, Counter, Instruction, Program

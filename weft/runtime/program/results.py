@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.dtypes import string
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import string
 
 
 def results_of(made: Array, count: int) -> list[Array]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from weft.framework.dtypes import resource
-from weft.framework.node_types import group
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
-from weft.framework.variable_node import declared_dims
+from weft.framework.nodes.node_types import group
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.nodes.variable_node import declared_dims
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import resource
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.variable_slot import VariableSlot
 

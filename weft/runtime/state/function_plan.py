@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
-from weft.framework.aliases import Array
-from weft.framework.func_graph import FuncGraph
-from weft.framework.operation import Operation
-from weft.platform.file_access import FileAccess
+from weft.framework.building.aliases import Array
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.nodes.operation import Operation
+from weft.platform.files.file_access import FileAccess
 from weft.runtime.state.random_streams import RandomStreams
 from weft.runtime.state.variable_slot import VariableSlot
 

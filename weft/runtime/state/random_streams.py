@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.operation import Operation
-from weft.platform.interrupts import deferred_interrupts
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation
+from weft.platform.process.interrupts import deferred_interrupts
 
 BLOCKS: Final = 2**64
 """Of a stream, behind which it begins anew."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from weft.errors import InvalidArgumentError, NotFoundError
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims, dims_compatible
-from weft.framework.dtypes import DType
+from weft.framework.building.aliases import Array
+from weft.framework.types.dims import Dims, dims_compatible
+from weft.framework.types.dtypes import DType
 from weft.runtime.state.variable_slot import VariableSlot
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from tensorboard.compat.proto import config_pb2
 
-from weft.platform.file_access import FileAccess
+from weft.platform.files.file_access import FileAccess
 from weft.protocol.limits import ServerLimits
 from weft.protocol.messages import Array, StepDone, StepFailed
 from weft.protocol.outcome_table import OutcomeTable

@@ -6,7 +6,7 @@ import threading
 from typing import Final
 
 from weft.errors import AbortedError
-from weft.platform.file_access import FileAccess
+from weft.platform.files.file_access import FileAccess
 from weft.protocol.limits import ServerLimits
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_state import SessionState

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
-from weft.platform.aligned_memory import HostArray, Memory, aligned_memory, lent
+from weft.framework.building.aliases import Array
+from weft.framework.types.dims import Dims
+from weft.framework.types.dtypes import DType
+from weft.platform.machine.aligned_memory import HostArray, Memory, aligned_memory, lent
 from weft.runtime.xla.xla_process import as_numpy
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.runtime.state.variable_slot import TakenValue, VariableSlot
 from weft.runtime.xla.xla_process import as_numpy
 

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.runtime.executor import Executor, Outlet
 from weft.runtime.stage import Stage
 from weft.runtime.xla.xla_process import as_numpy

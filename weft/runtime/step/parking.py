@@ -17,8 +17,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from weft.framework.op_context import Parked
-from weft.platform.interrupts import is_main_thread
+from weft.framework.building.op_context import Parked
+from weft.platform.process.interrupts import is_main_thread
 from weft.runtime.inter_op_pool import InterOpPool
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ def in_turn(run: Callable[[], T]) -> T:
 
 
 class Parking:
-    """The place of one stage of a step. See `weft.framework.op_context.Parking`.
+    """The place of one stage of a step. See `weft.framework.building.op_context.Parking`.
 
     Args:
         run: runs the stage anew, with this parking, or on a thread that may wait for it, without one.

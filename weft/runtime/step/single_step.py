@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import Array
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.executor import Executor
 from weft.runtime.host_context import HostContext

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from weft.errors import AbortedError, InternalError, OpError
-from weft.framework.op_context import Parked
-from weft.framework.operation import Operation, Tensor
-from weft.platform.interrupts import is_main_thread
+from weft.framework.building.op_context import Parked
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.platform.process.interrupts import is_main_thread
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.executor import Executor
 from weft.runtime.host_context import HostContext

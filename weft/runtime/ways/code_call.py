@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.errors import FailedPreconditionError, OpError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.runtime.compiled import engine
 from weft.runtime.compiled.leaving_values import LeavingValues
 from weft.runtime.program.kernel_errors import kernel_error

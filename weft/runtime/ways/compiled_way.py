@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 
 from weft.errors import OpError, UnimplementedError
-from weft.framework import device_spec
-from weft.framework.aliases import Array
-from weft.platform.interrupts import deferred_interrupts
+from weft.framework.building.aliases import Array
+from weft.framework.devices import device_spec
+from weft.platform.process.interrupts import deferred_interrupts
 from weft.runtime.choice.changing_sizes import COMPILED_AT_ONCE, ChangingSizes
 from weft.runtime.choice.compile_rules import COLD_UPDATE_BYTES, LIGHT_GROWTH, Choice, CompileRules, Way
 from weft.runtime.compiled import engine

@@ -10,10 +10,10 @@ from typing import TypeAlias
 import numpy as np
 
 from weft.errors import OpError
-from weft.framework.aliases import Array
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation
 from weft.passes.stage import Kind
-from weft.platform.interrupts import deferred_interrupts
+from weft.platform.process.interrupts import deferred_interrupts
 from weft.runtime.choice.counted_runs import CountedRuns
 from weft.runtime.compiled.input_memory import COPIED_HERE_BYTES
 from weft.runtime.host.frame import PLAIN, Frame

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.runtime.choice.compile_rules import LIGHT_GROWTH
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.ways.compiled_way import CompiledWay

@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 from typing import Final
 
-from weft.framework.aliases import Array
-from weft.platform.jax_modules import jax, xla_client
+from weft.framework.building.aliases import Array
+from weft.platform.imports.jax_modules import jax, xla_client
 from weft.runtime.xla import engine_options
 from weft.runtime.xla.compiler_options import KEEP_BARRIERS
 

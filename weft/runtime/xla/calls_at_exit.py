@@ -16,9 +16,9 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
-from weft.framework.aliases import Array
-from weft.platform.last_at_exit import at_last
-from weft.platform.threadless_end import can_end_without_threads, end_without_threads
+from weft.framework.building.aliases import Array
+from weft.platform.process.last_at_exit import at_last
+from weft.platform.process.threadless_end import can_end_without_threads, end_without_threads
 from weft.runtime.xla import xla_process
 
 _PATIENCE_S: Final = 1.0

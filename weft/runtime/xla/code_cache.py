@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from weft.platform import tf_logging
-from weft.platform.jax_modules import jax
+from weft.platform.imports.jax_modules import jax
+from weft.platform.logs import tf_logging
 
 VARIABLE: Final = "WEFT_CODE_CACHE"
 """Names the folder."""

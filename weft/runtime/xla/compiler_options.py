@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.platform.jax_modules import jax
+from weft.framework.building.aliases import Array
+from weft.platform.imports.jax_modules import jax
 
 KEEP_BARRIERS: Final = "cse_barrier_expander"
 CPU_OPTIONS: Final = {

@@ -8,8 +8,8 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from weft.framework.device_spec import DeviceSpec
-from weft.platform.jax_modules import jax
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.platform.imports.jax_modules import jax
 from weft.runtime.xla import engine_options
 from weft.runtime.xla.xla_process import start
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from weft.errors import InvalidArgumentError
-from weft.platform import tf_logging
-from weft.platform.jax_modules import jax
-from weft.platform.product_threads import product_threads
+from weft.platform.imports.jax_modules import jax
+from weft.platform.logs import tf_logging
+from weft.platform.machine.product_threads import product_threads
 
 
 @dataclass(frozen=True)

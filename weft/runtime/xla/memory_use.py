@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.op_context import DeviceMemory
-from weft.platform.process_memory import peak_resident_bytes, physical_bytes, resident_bytes
+from weft.framework.building.op_context import DeviceMemory
+from weft.platform.process.process_memory import peak_resident_bytes, physical_bytes, resident_bytes
 from weft.runtime.xla import engine_options
 from weft.runtime.xla.device import accelerators, jax_device
 

@@ -18,7 +18,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Final
 
-from weft.platform import jax_modules
+from weft.platform.imports import jax_modules
 
 _LONGEST_TURN_S: Final = 0.005
 _LEAST_TURN_S: Final = 1e-4

@@ -14,10 +14,10 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.platform import jax_modules
-from weft.platform.interrupts import deferred_interrupts
-from weft.platform.jax_modules import jax
+from weft.framework.building.aliases import Array
+from weft.platform.imports import jax_modules
+from weft.platform.imports.jax_modules import jax
+from weft.platform.process.interrupts import deferred_interrupts
 from weft.runtime.xla import engine_options
 from weft.runtime.xla.allocation import keep_freed_memory
 from weft.runtime.xla.code_cache import use_code_cache

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.datasets.dataset import Dataset
-from weft.framework import dtypes, nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.replica_values import Function, Value
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
+from weft.framework.types.replica_values import Function, Value
 from weft.ops.array.identity import identity_node
 from weft.strategies.input.rebatch import rebatched
 from weft.strategies.replicas.values import regroup

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from weft.datasets.dataset import Dataset
-from weft.framework import dtypes, nest
-from weft.framework.constant_value import constant_value
-from weft.framework.operation import Operation
-from weft.framework.replica_values import Value
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.nested import nest
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation
+from weft.framework.types import dtypes
+from weft.framework.types.replica_values import Value
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.data import batching, reshaping
 from weft.ops.math.casting import cast

@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Tensor
-from weft.framework.replica_values import Function, Value
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.replica_values import Function, Value
 from weft.ops.process.script import py_func
 from weft.strategies.reduction.cross_device_ops import CrossDeviceOps, as_per_replica, broadcast, devices_of, summed
 from weft.strategies.reduction.process_group import GROUP, Place

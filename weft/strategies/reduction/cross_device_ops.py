@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.replica_values import Value
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed
+from weft.framework.types.replica_values import Value
 from weft.ops.array.identity import identity_node
 from weft.ops.array.joining import concat
 from weft.ops.math.elementwise import add_n

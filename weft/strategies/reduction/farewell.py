@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from weft.platform.wait_notice import WaitNotice
+from weft.platform.waits.wait_notice import WaitNotice
 
 _LOG: Final = logging.getLogger("weft.waits")
 # Others that train no more may still save or export.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from weft.platform.local_address import interfaces_of, is_of_this_host
+from weft.platform.hosts.local_address import interfaces_of, is_of_this_host
 
 
 def check() -> None:

@@ -20,11 +20,11 @@ from typing import Final
 import numpy as np
 
 from weft.errors import FailedPreconditionError
-from weft.framework.aliases import Array
-from weft.framework.replica_values import Value
-from weft.platform.interrupts import deferred_interrupts
-from weft.platform.jax_modules import jax
-from weft.platform.wait_watch import Watched
+from weft.framework.building.aliases import Array
+from weft.framework.types.replica_values import Value
+from weft.platform.imports.jax_modules import jax
+from weft.platform.process.interrupts import deferred_interrupts
+from weft.platform.waits.wait_watch import Watched
 from weft.runtime.xla import engine_options, xla_process
 from weft.strategies.reduction import gloo_host
 from weft.strategies.reduction.farewell import Farewell

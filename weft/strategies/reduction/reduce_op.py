@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 from weft.ops.variables.options import VariableAggregation
-from weft.platform.spelling import did_you_mean
+from weft.platform.hints.spelling import did_you_mean
 
 
 class ReduceOp(enum.Enum):

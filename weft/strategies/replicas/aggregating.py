@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework import replication
-from weft.framework.aliases import TensorLike, VariableLike
-from weft.framework.replica_values import Value
-from weft.framework.replication import Mode, Strategy
+from weft.framework.building.aliases import TensorLike, VariableLike
+from weft.framework.context import replication
+from weft.framework.context.replication import Mode, Strategy
+from weft.framework.types.replica_values import Value
 from weft.ops.variables.options import VariableAggregation
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.strategies.replicas.variables import NO_AGGREGATION, merged_update

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import scopes
-from weft.framework.device_spec import DeviceSpec, canonical_name
-from weft.framework.graph import get_default_graph
+from weft.framework.context import scopes
+from weft.framework.devices.device_spec import DeviceSpec, canonical_name
+from weft.framework.graphs.graph import get_default_graph
 from weft.runtime.xla.device import accelerators
 
 

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Final
 
-from weft.framework import dtypes, replication, scopes
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.replica_values import Function, StrategyLike, Value
-from weft.framework.replication import Mode
+from weft.framework.context import replication, scopes
+from weft.framework.context.replication import Mode
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.types import dtypes
+from weft.framework.types.replica_values import Function, StrategyLike, Value
 from weft.ops.array.constant import constant
 from weft.ops.variables.scopes import VariableScope, get_variable_scope
 from weft.ops.variables.variable import variable_creator_scope

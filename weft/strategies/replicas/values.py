@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from weft.framework import nest, replication
-from weft.framework.arithmetic import OVERLOADABLE_OPERATORS
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.replica_values import Function, Value
-from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
+from weft.framework.building.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
+from weft.framework.context import replication
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.arithmetic import OVERLOADABLE_OPERATORS
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dtypes import DType
+from weft.framework.types.replica_values import Function, Value
 from weft.ops.array.identity import identity_node
 from weft.ops.control_flow.ordering import group
 from weft.strategies.replicas.devices import device_in_scope, resolved

@@ -10,13 +10,13 @@ import contextlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 
-from weft.framework import replication
-from weft.framework.aliases import DynamicShape, SessionLike, TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.replica_values import Function, StrategyLike, Value
-from weft.framework.replication import Strategy
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import DynamicShape, SessionLike, TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.context import replication
+from weft.framework.context.replication import Strategy
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.replica_values import Function, StrategyLike, Value
 from weft.ops.array.identity import identity_node
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.comparison import logical_and

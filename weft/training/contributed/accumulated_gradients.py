@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy as copy_of
 
-from weft.framework.aliases import Collections, Nest, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Collections, Nest, VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.shape_ops import reshape
 from weft.ops.control_flow.ordering import group

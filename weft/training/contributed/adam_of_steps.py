@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, NumberLike, TensorLike, VariableLike
-from weft.framework.dtypes import DType
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest, NumberLike, TensorLike, VariableLike
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
 from weft.ops.array.identity import identity
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.casting import cast

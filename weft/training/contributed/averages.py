@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation
 from weft.ops.control_flow.ordering import group
 from weft.ops.variables.collections import global_variables
 from weft.ops.variables.variable import Variable

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.nodes.operation import Operation
 from weft.ops.math.clip import clip_by_global_norm
 from weft.training.contributed.pairs import PairList
 from weft.training.optimizers.optimizer import Optimizer

@@ -11,11 +11,11 @@ from typing import Final
 import numpy as np
 
 from weft.autodiff.gradients import gradients
-from weft.framework.aliases import Array, Feeds, Fetches, Nest, SessionLike, VariableLike
-from weft.framework.default_stack import default_sessions
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, Feeds, Fetches, Nest, SessionLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.context.default_stack import default_sessions
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.joining import concat
 from weft.ops.array.placeholder import placeholder

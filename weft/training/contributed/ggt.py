@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, NumberLike, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest, NumberLike, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import zeros
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import expand_dims, reshape

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import Nest, NumberLike, TensorLike, VariableLike
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest, NumberLike, TensorLike, VariableLike
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.filling import ones_like
 from weft.ops.array.selection import where
 from weft.ops.linalg.norms import norm

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast as typed
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.identity import identity as copy_of
 from weft.ops.control_flow.while_loop import while_loop
 from weft.ops.linalg.matrix_parts import eye

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from weft.framework.aliases import Nest, VariableLike
+from weft.framework.building.aliases import Nest, VariableLike
 
 Pairs: TypeAlias = Iterable[tuple[Nest, VariableLike]]
 PairList: TypeAlias = list[tuple[Nest, VariableLike]]

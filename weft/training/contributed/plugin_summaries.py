@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 from tensorboard.compat.proto import summary_pb2
 
-from weft.framework import dtypes
-from weft.framework.aliases import Array, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape
@@ -34,7 +34,7 @@ from weft.ops.signal.audio_files import encode_wav
 from weft.ops.strings.elementwise import as_string
 from weft.ops.summary import nodes as summaries
 from weft.ops.summary.own_summaries import INVALID_SCOPE_CHARACTERS
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.contributed.recorded_summaries import Condition, is_recorded, recorded_by, recording
 from weft.training.contributed.summary_writers import NoopSummaryWriter, SummaryWriter, default_writer
 from weft.training.contributed.summary_writers import create_file_writer as writer_of

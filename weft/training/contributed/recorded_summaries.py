@@ -15,11 +15,11 @@ from typing import Final
 from tensorboard.compat.proto import event_pb2, graph_pb2, summary_pb2
 
 from weft.client.session import get_default_session
-from weft.framework import dtypes
-from weft.framework.aliases import Array, SessionLike, TensorLike
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Array, SessionLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.models.functional.static_choices import smart_cond
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity

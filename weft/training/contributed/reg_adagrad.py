@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from weft.framework.aliases import NumberLike
+from weft.framework.building.aliases import NumberLike
 from weft.ops.training.apply_adagrad import adagrad
 from weft.ops.variables.variable import Variable
 from weft.training.optimizers.adagrad import AdagradOptimizer

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike, VariableLike
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, TensorLike, VariableLike
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import zeros, zeros_like
 from weft.ops.array.gather_scatter import gather, scatter_nd
 from weft.ops.array.selection import where

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.selection import where
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater_equal, maximum, minimum

@@ -10,10 +10,10 @@ from typing import Final, NoReturn
 
 from weft.client.session import get_default_session
 from weft.events.file_writer import FileWriter
-from weft.framework.aliases import Array
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Array
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
 from weft.ops.process.script import py_func
 
 # Not among the graph's public collections.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weft.client.session import Session
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import zeros
 from weft.ops.array.shape_ops import reshape
 from weft.ops.control_flow.cond import cond

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros
 from weft.ops.array.gather_scatter import gather
@@ -26,7 +26,7 @@ from weft.ops.summary.nodes import scalar
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.matrix_initializers import zeros_initializer
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.contributed.pairs import PairList, Pairs
 from weft.training.optimizers.optimizer import Optimizer
 from weft.training.training_util import get_global_step

@@ -10,13 +10,13 @@ from tensorboard.compat.proto import event_pb2
 
 from weft.client.session import Session
 from weft.events.file_writer import FileWriterCache
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.graph_file import write_graph
-from weft.framework.printed import printed
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
-from weft.platform.function_wait import call_watched
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.importing.graph_file import write_graph
+from weft.framework.types.printed import printed
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
+from weft.platform.waits.function_wait import call_watched
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer

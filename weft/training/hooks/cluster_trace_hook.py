@@ -8,7 +8,8 @@ from typing import Final
 from weft.client.session import BaseSession, Session
 from weft.distributed.client.observation.cluster_trace import ClusterRecording
 from weft.errors import OpError
-from weft.platform import gfile, tf_logging
+from weft.platform.files import gfile
+from weft.platform.logs import tf_logging
 from weft.training.hooks.global_step_read import StepReading, global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues

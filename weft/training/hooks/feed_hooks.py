@@ -9,10 +9,10 @@ from typing import Any, Final
 from weft import errors
 from weft.client.fetches import FetchPlan
 from weft.client.session import Session
-from weft.framework.aliases import Feeds, Fetches, FetchValue
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
-from weft.platform.wait_notice import WaitNotice
+from weft.framework.building.aliases import Feeds, Fetches, FetchValue
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
+from weft.platform.waits.wait_notice import WaitNotice
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook

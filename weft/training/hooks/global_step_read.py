@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Final
 
-from weft.framework.graph import get_default_graph
+from weft.framework.graphs.graph import get_default_graph
 from weft.ops.math.elementwise import add
 from weft.ops.variables.variable import Variable
 from weft.training.training_util import get_global_step

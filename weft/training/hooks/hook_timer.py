@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from weft.framework.printed import printed
-from weft.platform.argument_checks import check_arguments
+from weft.framework.types.printed import printed
+from weft.platform.hints.argument_checks import check_arguments
 
 
 class SecondOrStepTimer:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from weft.client.session import Session
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
 from weft.training.hooks.hook_timer import NeverTriggerTimer, SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 

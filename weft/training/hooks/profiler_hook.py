@@ -9,8 +9,9 @@ from tensorboard.compat.proto import config_pb2, step_stats_pb2
 
 from weft.client.timeline import Timeline
 from weft.events.file_writer import FileWriterCache
-from weft.platform import gfile, tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.platform.files import gfile
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
 from weft.training.hooks.global_step_read import StepReading, global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterable
 from typing import Final
 
-from weft.framework.graph import get_default_graph
-from weft.platform.launcher_link import TaskNews, has_launcher, tell_launcher
+from weft.framework.graphs.graph import get_default_graph
+from weft.platform.process.launcher_link import TaskNews, has_launcher, tell_launcher
 from weft.training.hooks.session_run_hook import SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.hooks.stop_hooks import NanTensorHook, StopAtStepHook
 from weft.training.training_util import counting_step

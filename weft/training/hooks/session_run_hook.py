@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from weft.client.session import Session
-from weft.framework.aliases import Feeds, Fetches
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Feeds, Fetches
+from weft.framework.types.printed import printed
 from weft.proto.messages import RunOptions
 from weft.training.coordinator import Coordinator
 

@@ -8,9 +8,9 @@ from tensorboard.compat.proto import summary_pb2
 
 from weft.client.session import Session
 from weft.events.file_writer import FileWriter, FileWriterCache
-from weft.framework.graph import get_default_graph
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.framework.graphs.graph import get_default_graph
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues

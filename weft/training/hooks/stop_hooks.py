@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from weft.client.session import Session
-from weft.framework.built_at import place
-from weft.framework.operation import Tensor
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.framework.nodes.built_at import place
+from weft.framework.nodes.operation import Tensor
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.platform import tf_logging
-from weft.platform.stop_signals import StopSignals
+from weft.platform.logs import tf_logging
+from weft.platform.process.stop_signals import StopSignals
 from weft.training.hooks.session_run_hook import SessionRunContext, SessionRunHook, SessionRunValues
 
 

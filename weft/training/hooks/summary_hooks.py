@@ -8,12 +8,12 @@ from tensorboard.compat.proto import event_pb2
 
 from weft.client.session import Session
 from weft.events.file_writer import FileWriter, FileWriterCache
-from weft.framework import dtypes
-from weft.framework.aliases import Feeds, Fetches, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Feeds, Fetches, TensorLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.summary.merge import merge_all
-from weft.platform.argument_checks import check_arguments
+from weft.platform.hints.argument_checks import check_arguments
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import StepReading, global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer

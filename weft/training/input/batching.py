@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from weft.framework.aliases import Nest, ShapeLike, TensorLike
-from weft.framework.node_errors import naming
+from weft.framework.building.aliases import Nest, ShapeLike, TensorLike
+from weft.framework.nodes.node_errors import naming
 from weft.ops.input_scope import input_scope
 from weft.training.input.collector import (
     Collector,

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from weft import errors
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, ShapeLike, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, ShapeLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.constant import constant
 from weft.ops.array.selection import where_v2
 from weft.ops.control_flow.cond import cond

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor, SparseTensorValue
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.partitioning import dynamic_partition
 from weft.ops.control_flow.ordering import no_op
 from weft.ops.data_flow.queue import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue

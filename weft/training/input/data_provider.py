@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 
-from weft.framework.aliases import Nest, TensorLike
-from weft.framework.printed import printed
+from weft.framework.building.aliases import Nest, TensorLike
+from weft.framework.types.printed import printed
 from weft.training.input.parallel_reader import parallel_read
 
 

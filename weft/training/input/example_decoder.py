@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest, ShapeLike, TensorLike
-from weft.framework.operation import Tensor as DenseTensor
-from weft.framework.printed import printed
-from weft.framework.sparse_tensor import SparseTensor as SparseValue
+from weft.framework.building.aliases import Nest, ShapeLike, TensorLike
+from weft.framework.composites.sparse_tensor import SparseTensor as SparseValue
+from weft.framework.nodes.operation import Tensor as DenseTensor
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_of
 from weft.ops.array.shape_ops import expand_dims, reshape, shape

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, ShapeLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import DTypeLike, Nest, ShapeLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.shape_ops import reshape
 from weft.ops.control_flow.case import case
 from weft.ops.control_flow.cond import cond

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import DTypeLike, Nest, TensorLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.data_flow.queue import FIFOQueue, QueueBase, RandomShuffleQueue
 from weft.ops.io.readers import ReaderBase
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import add_n
 from weft.ops.summary.nodes import scalar
-from weft.platform import gfile
+from weft.platform.files import gfile
 from weft.training.input.input_producers import string_input_producer
 from weft.training.queue_runner import QueueRunner, add_queue_runner
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Nest
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.data_flow.queue import FIFOQueue, PaddingFIFOQueue, QueueBase
 from weft.ops.math.casting import cast
 from weft.ops.summary.nodes import scalar

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from weft.framework.aliases import Nest
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
 from weft.training.coordinator import Coordinator
 
 _RUNNING: Final = threading.Lock()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import one_hot
 from weft.ops.array.gather_scatter import gather

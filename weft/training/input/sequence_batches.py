@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from weft import errors
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad as pad_node
 from weft.ops.array.shape_ops import shape

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.framework.types.printed import printed
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.identity import identity
 from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of

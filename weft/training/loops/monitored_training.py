@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tensorboard.compat.proto import config_pb2
 
-from weft.framework.aliases import FetchValue
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import FetchValue
+from weft.framework.nodes.operation import Tensor
 from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.scaffold import Scaffold
 from weft.training.sessions.monitored_session import MonitoredTrainingSession

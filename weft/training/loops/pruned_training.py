@@ -7,9 +7,9 @@ from collections.abc import Callable
 from tensorboard.compat.proto import config_pb2
 
 from weft.events.file_writer import FileWriter
-from weft.framework.aliases import Feeds, FetchValue, SessionLike
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Feeds, FetchValue, SessionLike
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.variables.variable import Variable
 from weft.training.loops import slim_learning
 from weft.training.loops.slim_learning import StepArguments, StepFunction, Synced, train_step

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from tensorboard.compat.proto import config_pb2
 
-from weft.framework.aliases import Feeds, Fetches, FetchValue, SessionLike, VariableLike
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Feeds, Fetches, FetchValue, SessionLike, VariableLike
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.summary.merge import merge_all
 from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.hooks.summary_hooks import SummaryAtEndHook

@@ -14,9 +14,9 @@ from tensorboard.compat.proto import config_pb2
 from weft import errors
 from weft.client.timeline import Timeline
 from weft.events.file_writer import FileWriter
-from weft.framework.aliases import Feeds, FetchValue, SessionLike, VariableLike
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Feeds, FetchValue, SessionLike, VariableLike
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.joining import concat
 from weft.ops.control_flow.ordering import group
@@ -30,7 +30,8 @@ from weft.ops.variables.collections import (
     report_uninitialized_variables,
 )
 from weft.ops.variables.variable import Variable
-from weft.platform import file_io, tf_logging
+from weft.platform.files import file_io
+from weft.platform.logs import tf_logging
 from weft.training.optimizers.sync_replicas_optimizer import SyncReplicasOptimizer
 from weft.training.queue_runner import QueueRunner
 from weft.training.saving.saver import Saver

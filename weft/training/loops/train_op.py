@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from weft.framework.aliases import TensorLike, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import TensorLike, VariableLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.control_flow import assertion
 from weft.ops.control_flow.ordering import no_op, with_dependencies
 from weft.ops.math.clip import clip_by_norm
@@ -18,7 +18,7 @@ from weft.ops.math.norms import global_norm
 from weft.ops.summary.nodes import histogram, scalar
 from weft.ops.variables.collections import trainable_variables
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.optimizers.optimizer import Optimizer
 from weft.training.training_util import get_or_create_global_step
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import Nest
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.stacking import stack
 from weft.ops.control_flow.cond import cond

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from weft.framework import dtypes
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.ordering import group, no_op

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.loss_scaling.loss_scale import LossScale
 from weft.training.loss_scaling.optimizers import MixedPrecisionLossScaleOptimizer
 from weft.training.optimizers.optimizer import Optimizer

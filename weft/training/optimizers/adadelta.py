@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import NumberLike, TensorLike
+from weft.framework.building.aliases import NumberLike, TensorLike
 from weft.ops.training.apply_adagrad import adadelta
 from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import DTypeLike, NumberLike
+from weft.framework.building.aliases import DTypeLike, NumberLike
 from weft.ops.array.filling import fill
 from weft.ops.array.shape_ops import shape
 from weft.ops.math.casting import cast

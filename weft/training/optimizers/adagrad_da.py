@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import NumberLike, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import NumberLike, TensorLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity
 from weft.ops.training.apply_adagrad import adagrad_da

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.framework.aliases import NumberLike, TensorLike
-from weft.framework.dtypes import DType
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import NumberLike, TensorLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dtypes import DType
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.casting import cast

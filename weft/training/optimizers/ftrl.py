@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, NumberLike, ShapeLike
+from weft.framework.building.aliases import DTypeLike, NumberLike, ShapeLike
+from weft.framework.types import dtypes
 from weft.ops.array.filling import ones
 from weft.ops.math.comparison import maximum
 from weft.ops.training.apply_ftrl import ftrl, ftrl_v2

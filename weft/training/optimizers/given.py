@@ -8,13 +8,13 @@ from typing import Any, Final
 import numpy as np
 
 from weft.autodiff.gradient_tape import GradientTape
-from weft.framework.aliases import Nest
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.slices_conversion import convert_to_tensor_or_indexed_slices
 from weft.ops.variables.collections import trainable_variables
 from weft.ops.variables.variable import Variable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.framework.aliases import NumberLike
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import NumberLike
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Tensor
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import mul, neg
 from weft.ops.state.scatter_update import resource_scatter_add

@@ -9,13 +9,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import NumberLike, TensorLike
-from weft.framework.constant_value import constant_value
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import described
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import NumberLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.selection import where_v2
 from weft.ops.input_scope import input_scope

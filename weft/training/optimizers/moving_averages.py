@@ -6,16 +6,16 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import naming
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.value_types import OrNone
+from weft.framework.building.aliases import TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.node_errors import naming
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
+from weft.framework.types.value_types import OrNone
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.casting import cast
@@ -27,7 +27,7 @@ from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.moving_average import assign_moving_average
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import variable_scope
-from weft.platform.argument_checks import check_arguments
+from weft.platform.hints.argument_checks import check_arguments
 from weft.training.optimizers import slot_creator
 
 

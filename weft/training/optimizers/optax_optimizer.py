@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.process.exported_function import call_exported, spec_of, types_of
-from weft.platform.jax_modules import jax, tree_util
+from weft.platform.imports.jax_modules import jax, tree_util
 from weft.training.optimizers import slot_creator
 from weft.training.optimizers.optimizer import Optimizer
 

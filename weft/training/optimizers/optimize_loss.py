@@ -6,13 +6,13 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import NumberLike, TensorLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.building.aliases import NumberLike, TensorLike
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.math.casting import cast

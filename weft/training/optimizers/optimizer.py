@@ -14,16 +14,16 @@ from typing import Any, Final, TypeVar
 
 from weft.autodiff.gradients import gradients
 from weft.autodiff.stopping import explain_no_gradient
-from weft.framework import dtypes, replication
-from weft.framework.aliases import DTypeLike, Initializer, ShapeLike, TensorLike, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.dtypes import DType
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.node_errors import described
-from weft.framework.operation import Operation, Tensor
-from weft.framework.replica_values import Value
-from weft.framework.replication import Strategy
+from weft.framework.building.aliases import DTypeLike, Initializer, ShapeLike, TensorLike, VariableLike
+from weft.framework.context import replication
+from weft.framework.context.replication import Strategy
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.replica_values import Value
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.control_flow.ordering import group, tuple_of
 from weft.ops.math.casting import cast
@@ -32,7 +32,7 @@ from weft.ops.training.repeated_rows import sum_distinct_rows
 from weft.ops.training.update_rule import UpdateOps
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.ops.variables.variable import Variable
-from weft.platform.argument_checks import check_arguments
+from weft.platform.hints.argument_checks import check_arguments
 from weft.training.optimizers import slot_creator
 from weft.training.optimizers.given import (
     check_loss,
@@ -343,7 +343,7 @@ class Optimizer:
 
     # What concrete optimizers say.
 
-    def _valid_dtypes(self) -> set[DType]:
+    def _valid_dtypes(self) -> set[dtypes.DType]:
         """The types that losses, variables and gradients may have."""
         return {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
 

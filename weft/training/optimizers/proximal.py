@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import NumberLike, TensorLike
-from weft.framework.graph import get_default_graph
+from weft.framework.building.aliases import NumberLike, TensorLike
+from weft.framework.graphs.graph import get_default_graph
 from weft.ops.array.constant import constant
 from weft.ops.training.apply_adagrad import proximal_adagrad
 from weft.ops.training.apply_descent import proximal_gradient_descent

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from weft.framework import dtypes
-from weft.framework.aliases import SessionLike, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import SessionLike, TensorLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import fill
 from weft.ops.array.placeholder import placeholder
 from weft.ops.control_flow.ordering import group

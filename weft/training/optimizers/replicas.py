@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from weft.framework import replication
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.replica_values import Function, Value
-from weft.framework.replication import Strategy
+from weft.framework.context import replication
+from weft.framework.context.replication import Strategy
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.replica_values import Function, Value
 from weft.models.losses import Reduction, last_reduction
 from weft.ops.variables.assign import assign_add
 

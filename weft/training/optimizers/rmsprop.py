@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import NumberLike, TensorLike
+from weft.framework.building.aliases import NumberLike, TensorLike
 from weft.ops.array.filling import ones_like
 from weft.ops.training.apply_adam import centered_rms_prop, rms_prop
 from weft.ops.variables.initializers import Ones

@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from weft.framework import replication
-from weft.framework.aliases import DTypeLike, Initializer, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import DTypeLike, Initializer, VariableLike
+from weft.framework.context import replication
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.filling import zeros
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.variables.get_variable import get_variable

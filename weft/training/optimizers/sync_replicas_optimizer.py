@@ -25,17 +25,17 @@ from typing import Any
 
 from weft.client.session import Session
 from weft.errors import CancelledError
-from weft.framework.aliases import VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.control_flow.ordering import group, no_op
 from weft.ops.variables.assign import assign
 from weft.ops.variables.collections import global_variables, report_uninitialized_variables
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments, check_flags
+from weft.platform.hints.argument_checks import check_arguments, check_flags
+from weft.platform.logs import tf_logging
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.optimizers.moving_averages import ExponentialMovingAverage

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.framework.operation import Tensor
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.gather_scatter import scatter_nd
 from weft.ops.array.shape_ops import reshape, squeeze

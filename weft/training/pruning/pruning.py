@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework import dtypes
-from weft.framework.aliases import VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.models.layers.masks import get_masks, get_thresholds, get_weights
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import split
@@ -27,7 +27,7 @@ from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.variable_scope import variable_scope
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.hparams import HParams
 from weft.training.pruning.blocks import expanded, pooled_at_once, pooled_in_two
 from weft.training.pruning.specification import Specification, block_dims, get_pruning_hparams, sparsities

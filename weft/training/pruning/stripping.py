@@ -12,11 +12,11 @@ from tensorboard.compat.proto import graph_pb2
 from weft.checkpoint.checkpoint_state import latest_checkpoint
 from weft.client.frozen_graph import convert_variables_to_constants
 from weft.client.session import Session
-from weft.framework import tensor_util
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.importer import import_graph_def
-from weft.framework.subgraph import extract_sub_graph
-from weft.platform import tf_logging
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.importing.importer import import_graph_def
+from weft.framework.importing.subgraph import extract_sub_graph
+from weft.framework.types import tensor_util
+from weft.platform.logs import tf_logging
 from weft.training.saving.saver import import_meta_graph
 
 _MASKED: Final = "masked_weight"

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import Final
 
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
 
 # Gradients, updates and summaries stay as they are.
 UNTOUCHED: Final = ("gradients/", "RMSProp/", "Adagrad/", "Const_", "HistogramSummary", "ScalarSummary")

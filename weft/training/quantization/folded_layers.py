@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.blocks import batch_to_space_nd
 from weft.ops.math.products import matmul
 from weft.ops.nn.conv import conv2d

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.autodiff.registration import RegisterGradient
-from weft.framework import dtypes
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.shape_ops import reshape, size
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import add, mul, sub

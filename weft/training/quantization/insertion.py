@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.control_flow.cond import cond
 from weft.ops.math.comparison import greater_equal
 from weft.training.quantization.edges import rewire

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.training.quantization.patterns import ANYTHING, Found, matches, of_type
 
 _PRODUCTS: Final = "Conv2D MatMul DepthwiseConv2dNative"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
 
 # The operation that fits a pattern, and which of its outputs the pattern around takes; none at the root.
 _Place = tuple[Operation, Tensor | None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework import dtypes
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.identity import identity
 from weft.ops.variables.assign import assign_add
 from weft.ops.variables.get_variable import get_variable

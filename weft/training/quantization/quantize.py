@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation
 from weft.training.quantization.edges import Consumers
 from weft.training.quantization.insertion import Settings, insert
 from weft.training.quantization.layers import ACTIVATIONS, RELUS, Layer, layers

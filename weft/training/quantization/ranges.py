@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weft.framework.aliases import VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.nodes.operation import Tensor
 from weft.ops.math.comparison import maximum, minimum
 from weft.ops.math.fake_quantization import fake_quant_with_min_max_vars
 from weft.ops.math.reduce_functions import reduce_max, reduce_min

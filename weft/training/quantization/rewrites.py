@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework.graph import Graph, get_default_graph
+from weft.framework.graphs.graph import Graph, get_default_graph
 from weft.training.quantization.fused_batch_norms import fold_fused_batch_norms
 from weft.training.quantization.insertion import Settings
 from weft.training.quantization.quantize import quantize

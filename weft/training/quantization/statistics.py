@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.ops.array.filling import ones, zeros
 from weft.ops.array.identity import identity
 from weft.ops.control_flow.cond import cond

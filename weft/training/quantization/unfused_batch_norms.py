@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.filling import ones
 from weft.ops.array.shape_ops import reshape
 from weft.ops.math.elementwise import add, mul

@@ -10,13 +10,14 @@ from google.protobuf import any_pb2, text_format
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef, SignatureDef
 
 from weft.client.session import BaseSession
-from weft.framework.collections import GraphKeys
-from weft.framework.constant_value import constant_value
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
 from weft.ops.variables.collections import _all_saveable_objects
-from weft.platform import gfile, tf_logging
+from weft.platform.files import gfile
+from weft.platform.logs import tf_logging
 from weft.platform.text import as_text
 from weft.proto.saved_model_pb2 import SavedModel
 from weft.training.saved_model import layout

@@ -12,12 +12,12 @@ from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.checkpoint.checkpoint_state import checkpoint_exists
 from weft.client.frozen_graph import ReadsVariables, convert_variables_to_constants
 from weft.client.session import Session
-from weft.framework import op_registry
-from weft.framework.graph import Graph
-from weft.framework.graph_file import read_proto
-from weft.framework.importer import import_graph_def
-from weft.framework.op_role import Role
-from weft.platform import gfile
+from weft.framework.graphs.graph import Graph
+from weft.framework.importing.graph_file import read_proto
+from weft.framework.importing.importer import import_graph_def
+from weft.framework.op_types.op_role import Role
+from weft.framework.registry import op_registry
+from weft.platform.files import gfile
 from weft.training.saved_model.inspection import get_meta_graph_def
 from weft.training.saved_model.loader import load
 from weft.training.saving.meta_graph import read_meta_graph_file

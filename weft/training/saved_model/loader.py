@@ -9,11 +9,12 @@ from typing import Any
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
 
 from weft.client.session import BaseSession
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation
-from weft.framework.proto_reading import fill_from_binary, fill_from_text, parse, reading
-from weft.platform import gfile, tf_logging
-from weft.platform.missing_file import what_is_there
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation
+from weft.framework.serial.proto_reading import fill_from_binary, fill_from_text, parse, reading
+from weft.platform.files import gfile
+from weft.platform.files.missing_file import what_is_there
+from weft.platform.logs import tf_logging
 from weft.proto.saved_model_pb2 import SavedModel
 from weft.training.saved_model import layout
 from weft.training.saved_model.signatures import load_op_from_signature_def

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.control_flow.ordering import group
 from weft.ops.lookup.tables import tables_initializer
 from weft.ops.variables.collections import global_variables_initializer, local_variables_initializer

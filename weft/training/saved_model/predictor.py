@@ -9,10 +9,10 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef, SignatureDef
 
 from weft.client.session import Session
-from weft.framework.aliases import Nest
-from weft.framework.graph import Graph
-from weft.framework.operation import Tensor
-from weft.platform import tf_logging
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Tensor
+from weft.platform.logs import tf_logging
 from weft.training.saved_model.loader import graph_with_tags, load, parse_saved_model
 
 DEFAULT_KEY = "serving_default"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from tensorboard.compat.proto import meta_graph_pb2
 from tensorboard.compat.proto.meta_graph_pb2 import SignatureDef, TensorInfo
 
-from weft.framework import dtypes
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.training.saved_model import layout
 
 

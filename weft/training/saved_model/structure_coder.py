@@ -10,13 +10,13 @@ from tensorboard.compat.proto import struct_pb2
 
 from weft.datasets.leaves import DatasetSpec
 from weft.datasets.optional import OptionalSpec
-from weft.framework import dtypes
-from weft.framework.dtypes import DType
-from weft.framework.indexed_slices_spec import IndexedSlicesSpec
-from weft.framework.sparse_tensor_spec import SparseTensorSpec
-from weft.framework.tensor_shape import TensorShape
-from weft.framework.tensor_spec import TensorSpec
-from weft.framework.type_spec import TypeSpec
+from weft.framework.composites.indexed_slices_spec import IndexedSlicesSpec
+from weft.framework.composites.sparse_tensor_spec import SparseTensorSpec
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.types import dtypes
+from weft.framework.types.dtypes import DType
+from weft.framework.types.tensor_shape import TensorShape
+from weft.framework.types.type_spec import TypeSpec
 from weft.ops.control_flow.tensor_array_spec import TensorArraySpec
 from weft.ops.ragged.spec import RaggedTensorSpec
 

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Iterator
 
 from weft.checkpoint.checkpoint_state import latest_checkpoint
-from weft.platform import tf_logging, wait_notice
-from weft.platform.wait_notice import WaitNotice
+from weft.platform.logs import tf_logging
+from weft.platform.waits import wait_notice
+from weft.platform.waits.wait_notice import WaitNotice
 
 
 def wait_for_new_checkpoint(

@@ -8,13 +8,13 @@ from typing import Any, Final
 from google.protobuf.any_pb2 import Any as AnyProto
 from tensorboard.compat.proto import meta_graph_pb2, variable_pb2
 
-from weft.framework.collection_proto import ProtoFunctions, proto_functions, register_proto_function
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph
-from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
-from weft.framework.proto_reading import parse
+from weft.framework.graphs.collection_proto import ProtoFunctions, proto_functions, register_proto_function
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph
+from weft.framework.importing.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.serial.proto_reading import parse
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 UNBOUND_INPUT_PREFIX: Final = "$unbound_inputs_"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from weft import errors
 from weft.checkpoint.wholeness import damage_of, warn_passed_over
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 
 def restore_newest_whole(restore: Callable[[str], object], paths: Sequence[str]) -> str:

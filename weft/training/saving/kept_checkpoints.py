@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from weft import errors
 from weft.checkpoint import checkpoint_state
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 
 _SECONDS_PER_HOUR = 3600
 

@@ -8,16 +8,16 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, node_def_pb2, saver_pb2
 
-from weft.framework.collection_proto import proto_functions
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.graph_file import read_proto, write_graph
-from weft.framework.importer import import_graph_def
-from weft.framework.name_prefix import strip_name_scope
-from weft.framework.op_list import describe
-from weft.framework.op_list import strip_default_attrs as strip_defaults
-from weft.framework.operation import Operation, Tensor
-from weft.framework.proto_reading import UnparsableFileError, reading
+from weft.framework.graphs.collection_proto import proto_functions
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.importing.graph_file import read_proto, write_graph
+from weft.framework.importing.importer import import_graph_def
+from weft.framework.importing.name_prefix import strip_name_scope
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.registry.op_list import describe
+from weft.framework.registry.op_list import strip_default_attrs as strip_defaults
+from weft.framework.serial.proto_reading import UnparsableFileError, reading
 from weft.ops.variables.variable import Variable
 from weft.training.saving.collection_def import UNBOUND_INPUT_PREFIX, add_collection_def, restore_collections, should_include
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
-from weft.framework.aliases import Nest, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.array.placeholder import placeholder
 from weft.ops.control_flow.ordering import group
 from weft.ops.variables.model_variables import get_unique_variable
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.saving.saver import Saver
 
 

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from weft.client.session import BaseSession
-from weft.framework.aliases import SessionLike
+from weft.framework.building.aliases import SessionLike
 from weft.proto.messages import SaverDef
 
 

@@ -14,20 +14,21 @@ from weft import errors
 from weft.checkpoint import checkpoint_state
 from weft.checkpoint.leftovers import sweep
 from weft.client.session import BaseSession
-from weft.framework.aliases import SessionLike
-from weft.framework.collection_proto import register_proto_function
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
-from weft.framework.operation import Operation, Tensor
-from weft.framework.proto_reading import reading
-from weft.framework.value_types import OrNone
+from weft.framework.building.aliases import SessionLike
+from weft.framework.graphs.collection_proto import register_proto_function
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.importing.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.serial.proto_reading import reading
+from weft.framework.types.value_types import OrNone
 from weft.ops.declaration import definition_of
 from weft.ops.io.checkpoint_io import merge_v2_checkpoints
 from weft.ops.variables.collections import _all_saveable_objects
 from weft.ops.variables.variable import Variable
-from weft.platform import gfile, tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.platform.files import gfile
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
 from weft.training.saving import meta_graph
 from weft.training.saving.kept_checkpoints import KeptCheckpoints
 from weft.training.saving.save_arguments import as_path, check_graph, checked_number, checked_session, step_number

@@ -14,10 +14,10 @@ from typing import Final
 
 from tensorboard.compat.proto import saver_pb2
 
-from weft.framework import device_spec
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.devices import device_spec
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity_node
 from weft.ops.array.placeholder import placeholder_with_default

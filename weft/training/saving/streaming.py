@@ -17,12 +17,12 @@ import numpy as np
 
 from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.bundle_writer import BundleWriter
-from weft.framework import device_spec
-from weft.framework.aliases import Array, SessionLike
-from weft.framework.constant_value import constant_value
-from weft.framework.dtypes import DType
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Array, SessionLike
+from weft.framework.devices import device_spec
+from weft.framework.nodes.constant_value import constant_value
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types.dtypes import DType
 from weft.ops.declaration import definition_of
 from weft.ops.io.checkpoint_io import add_tensor, check_present, read_tensor, restore_v2, save_v2
 

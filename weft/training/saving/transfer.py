@@ -15,9 +15,9 @@ from weft import errors
 from weft.checkpoint import files
 from weft.checkpoint.object_description import keys_by_name
 from weft.client.session import BaseSession
-from weft.framework.aliases import SessionLike
-from weft.framework.operation import Operation, Tensor
-from weft.platform import tf_logging
+from weft.framework.building.aliases import SessionLike
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.platform.logs import tf_logging
 from weft.training.saving.staging import Staging
 from weft.training.saving.streaming import names_in_checkpoint, streamed_restore, streamed_save
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from weft.checkpoint.checkpoint_contents import checkpoint_path, load_checkpoint
 from weft.checkpoint.object_description import keys_by_name
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
 from weft.ops.array.constant import constant
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.selection import where
@@ -20,7 +20,8 @@ from weft.ops.io.checkpoint_initializer import init_from_checkpoint, set_initial
 from weft.ops.variables.matrix_initializers import zeros_initializer
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.variable import Variable
-from weft.platform import gfile, tf_logging
+from weft.platform.files import gfile
+from weft.platform.logs import tf_logging
 
 
 class VocabInfo(NamedTuple):

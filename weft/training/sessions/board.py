@@ -11,9 +11,9 @@ from tensorboard.compat.proto import config_pb2
 from weft.client.session import Session
 from weft.distributed.master.steps.step_counts import OWN_SESSION
 from weft.errors import AbortedError, OpError, UnavailableError
-from weft.framework import dtypes
-from weft.framework.aliases import Feeds, Fetches
-from weft.framework.graph import Graph
+from weft.framework.building.aliases import Feeds, Fetches
+from weft.framework.graphs.graph import Graph
+from weft.framework.types import dtypes
 from weft.ops.array.placeholder import placeholder
 from weft.ops.data_flow.replica_board import CONTAINER, NAME, replica_board_leave, replica_board_post, replica_board_read
 

@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 from typing import Final
 
 from weft.errors import OpError, UnavailableError
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.protocol.job_watch import MEMBER
 from weft.training.sessions.board import Board
 from weft.training.sessions.model_signature import ModelSignature, as_plain, from_plain

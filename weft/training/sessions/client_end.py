@@ -18,10 +18,10 @@ from weft.distributed.client.server_status import server_status
 from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.in_process.local_servers import LocalServer
 from weft.errors import OpError
-from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.device_spec import task_name
-from weft.platform import tf_logging
-from weft.platform.process_name import this_process
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.framework.devices.device_spec import task_name
+from weft.platform.logs import tf_logging
+from weft.platform.process.process_name import this_process
 from weft.protocol.job_watch import DONE, FAILED, TELLS_END, JobNote, reason_of
 from weft.training.sessions.board import Board
 from weft.training.sessions.job_notes import config_for, note_name

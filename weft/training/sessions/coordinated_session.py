@@ -7,11 +7,11 @@ from typing import Any
 
 from weft import errors
 from weft.client.session import Session
-from weft.framework.aliases import Feeds, Fetches
-from weft.framework.collections import GraphKeys
-from weft.framework.run_signature import typed_run
-from weft.platform import tf_logging
-from weft.platform.function_wait import call_watched, watched
+from weft.framework.building.aliases import Feeds, Fetches
+from weft.framework.building.run_signature import typed_run
+from weft.framework.graphs.collections import GraphKeys
+from weft.platform.logs import tf_logging
+from weft.platform.waits.function_wait import call_watched, watched
 from weft.proto.messages import RunMetadata, RunOptions
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 
 from tensorboard.compat.proto import config_pb2
 
-from weft.framework import dtypes
-from weft.framework.aliases import Feeds, Fetches, FetchValue, Nest, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Feeds, Fetches, FetchValue, Nest, VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.identity import identity
 from weft.ops.variables.assign import assign_add
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.initializers import Zeros
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.hooks.feed_hooks import FinalOpsHook
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.saving.checkpoint_wait import checkpoints_iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from weft.client.session import Session
-from weft.framework.aliases import Feeds, Fetches
-from weft.framework.run_signature import typed_run
+from weft.framework.building.aliases import Feeds, Fetches
+from weft.framework.building.run_signature import typed_run
 from weft.proto.messages import RunMetadata, RunOptions
 from weft.training.sessions.step_gate import StepGate
 

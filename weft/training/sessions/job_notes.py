@@ -13,9 +13,9 @@ from weft.client.session import Session
 from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.in_process.local_servers import LocalServer
 from weft.errors import OpError
-from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.device_spec import DeviceSpec
-from weft.platform import tf_logging
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.platform.logs import tf_logging
 from weft.protocol.job_watch import MEMBER, REPLICA, TRAINING, JobNote
 from weft.training.sessions.board import Board
 from weft.training.sessions.model_signature import ModelSignature

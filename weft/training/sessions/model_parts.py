@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from weft.framework import dtypes
-from weft.framework.aliases import Feeds, VariableLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Feeds, VariableLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
+from weft.framework.types import dtypes
 from weft.ops.summary.merge import merge_all
 from weft.ops.variables.collections import global_variables, global_variables_initializer, report_uninitialized_variables
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.saving.saver import Saver
 from weft.training.scaffold import Scaffold
 

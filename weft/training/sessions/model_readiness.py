@@ -10,11 +10,11 @@ from typing import Final, Protocol
 import numpy as np
 
 from weft import errors
-from weft.framework.aliases import SessionLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph
-from weft.framework.operation import Tensor
-from weft.platform import tf_logging
+from weft.framework.building.aliases import SessionLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Tensor
+from weft.platform.logs import tf_logging
 from weft.training.sessions.board_view import Replica
 from weft.training.sessions.model_signature import ModelSignature, SignatureDiff
 

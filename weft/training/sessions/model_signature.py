@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from weft.framework.collections import GraphKeys
-from weft.framework.device_spec import DeviceSpec
-from weft.framework.graph import Graph
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph
 
 _SHOWN: Final = 8
 

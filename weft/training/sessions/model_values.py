@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from weft.client.session import Session
-from weft.framework.collections import GraphKeys
-from weft.framework.device_spec import DeviceSpec
-from weft.framework.graph import Graph
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
 from weft.ops.state.reference_state import is_variable_initialized
 from weft.ops.state.resource_state import var_is_initialized_op
 from weft.training.saving.saver import Saver

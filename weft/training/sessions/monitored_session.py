@@ -12,15 +12,15 @@ from typing import Any, Final
 
 from weft import errors
 from weft.client.session import BaseSession
-from weft.framework.aliases import Feeds, Fetches, FetchValue
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.printed import printed
-from weft.framework.run_signature import typed_run
-from weft.framework.value_types import OrNone
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments, check_flags
-from weft.platform.function_wait import call_watched
-from weft.platform.stop_signals import StopSignals
+from weft.framework.building.aliases import Feeds, Fetches, FetchValue
+from weft.framework.building.run_signature import typed_run
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.types.printed import printed
+from weft.framework.types.value_types import OrNone
+from weft.platform.hints.argument_checks import check_arguments, check_flags
+from weft.platform.logs import tf_logging
+from weft.platform.process.stop_signals import StopSignals
+from weft.platform.waits.function_wait import call_watched
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook
 from weft.training.hooks.progress_hook import progress_hooks

@@ -12,9 +12,9 @@ from typing import Any
 from tensorboard.compat.proto import config_pb2
 
 from weft.distributed.server.in_process import local_servers
-from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.device_spec import DeviceSpec
-from weft.framework.graph import Graph
+from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.framework.graphs.graph import Graph
 
 _Task = tuple[str, int]
 

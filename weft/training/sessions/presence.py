@@ -23,11 +23,11 @@ from tensorboard.compat.proto import config_pb2
 from weft.client import used_targets
 from weft.client.session import Session
 from weft.errors import OpError
-from weft.framework.aliases import SessionLike
-from weft.framework.device_spec import DeviceSpec
-from weft.platform import tf_logging
-from weft.platform.process_name import this_process
-from weft.platform.wait_notice import WaitNotice
+from weft.framework.building.aliases import SessionLike
+from weft.framework.devices.device_spec import DeviceSpec
+from weft.platform.logs import tf_logging
+from weft.platform.process.process_name import this_process
+from weft.platform.waits.wait_notice import WaitNotice
 from weft.protocol.job_watch import DONE, FAILED, TRAINING, JobNote, reason_of
 from weft.training.sessions import lasting_clients
 from weft.training.sessions.board import Board

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from weft.errors import OpError
-from weft.framework.aliases import Feeds, Fetches
-from weft.framework.run_signature import typed_run
-from weft.platform import tf_logging
+from weft.framework.building.aliases import Feeds, Fetches
+from weft.framework.building.run_signature import typed_run
+from weft.platform.logs import tf_logging
 from weft.proto.messages import RunMetadata, RunOptions
 from weft.protocol.outcome_table import UNKNOWN_FATE
 from weft.training.sessions.coordinated_session import CoordinatedSession, CoordinatedSessionCreator

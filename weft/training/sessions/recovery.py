@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from weft.errors import AbortedError, FailedPreconditionError, OpError, UnavailableError, from_status
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph
-from weft.platform import tf_logging
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph
+from weft.platform.logs import tf_logging
 
 # A task was restarted or cannot be reached: with a new session the same run may succeed.
 RETRYABLE: Final = (AbortedError, UnavailableError)

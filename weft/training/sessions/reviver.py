@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.client.session import Session
 from weft.errors import OpError
-from weft.framework.operation import Operation
-from weft.platform import tf_logging
+from weft.framework.nodes.operation import Operation
+from weft.platform.logs import tf_logging
 from weft.training.saving.fallback import restore_newest_whole
 from weft.training.saving.saver import Saver
 from weft.training.sessions.model_values import ModelValues, tasks_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from weft.client.session import BaseSession, Session, checked_target
-from weft.framework.graph import get_default_graph
-from weft.framework.printed import printed
-from weft.platform.argument_checks import check_arguments
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.types.printed import printed
+from weft.platform.hints.argument_checks import check_arguments
 from weft.proto.messages import ConfigProto
 from weft.training.scaffold import Scaffold
 from weft.training.sessions.session_manager import SessionManager

@@ -14,15 +14,15 @@ from tensorboard.compat.proto import config_pb2
 from weft import errors
 from weft.checkpoint.checkpoint_state import get_checkpoint_state, newest_first
 from weft.client.session import Session, checked_target
-from weft.framework.aliases import Feeds
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
-from weft.platform.deadline import within
-from weft.platform.function_wait import call_watched
-from weft.platform.wait_notice import WaitNotice
+from weft.framework.building.aliases import Feeds
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
+from weft.platform.waits.deadline import within
+from weft.platform.waits.function_wait import call_watched
+from weft.platform.waits.wait_notice import WaitNotice
 from weft.training.replica_steps import trains_in_step
 from weft.training.saving.fallback import restore_newest_whole
 from weft.training.saving.saver import Saver

@@ -8,8 +8,8 @@ from typing import Final
 from weft.distributed.client.server_status import server_status
 from weft.distributed.server.in_process import local_servers
 from weft.errors import OpError
-from weft.framework.aliases import SessionLike
-from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.building.aliases import SessionLike
+from weft.framework.devices.cluster_spec import ClusterSpec
 
 _REPLICAS: Final = ("chief", "master", "worker")
 _ASK_S: Final = 1.0

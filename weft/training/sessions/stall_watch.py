@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from weft import errors
 from weft.client.session import BaseSession
-from weft.framework.aliases import SessionLike, TensorLike
-from weft.framework.operation import Operation
+from weft.framework.building.aliases import SessionLike, TensorLike
+from weft.framework.nodes.operation import Operation
 from weft.ops.data_flow.accumulator_state import AccumulatorReport
 from weft.ops.data_flow.contributors import late_replicas, task_of
-from weft.platform import tf_logging
-from weft.platform.wait_notice import RARELY_S, SECOND_S
+from weft.platform.logs import tf_logging
+from weft.platform.waits.wait_notice import RARELY_S, SECOND_S
 from weft.training.coordinator import Coordinator, SessionThread
 from weft.training.queue_runner import QueueRunner
 from weft.training.sessions.presence import presence_of

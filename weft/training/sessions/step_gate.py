@@ -7,7 +7,7 @@ import threading
 import time
 from typing import Final
 
-from weft.platform.wait_notice import WaitNotice
+from weft.platform.waits.wait_notice import WaitNotice
 
 _LOG: Final = logging.getLogger("weft.waits")
 _POLL_S: Final = 0.01

@@ -12,15 +12,15 @@ from tensorboard.compat.proto import config_pb2, event_pb2
 
 from weft.client.session import BaseSession, Session
 from weft.events.file_writer import FileWriter
-from weft.framework.aliases import Feeds, SessionLike
-from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.graph_file import write_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Feeds, SessionLike
+from weft.framework.graphs.collections import GraphKeys
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.importing.graph_file import write_graph
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
-from weft.platform.launcher_link import has_launcher
+from weft.platform.hints.argument_checks import check_arguments
+from weft.platform.logs import tf_logging
+from weft.platform.process.launcher_link import has_launcher
 from weft.training.coordinator import Coordinator, LooperThread
 from weft.training.queue_runner import QueueRunner
 from weft.training.saving.meta_graph import export_meta_graph

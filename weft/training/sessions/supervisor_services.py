@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from tensorboard.compat.proto import event_pb2, summary_pb2
 
-from weft.framework.aliases import SessionLike
-from weft.platform import tf_logging
-from weft.platform.launcher_link import TaskNews, tell_launcher
+from weft.framework.building.aliases import SessionLike
+from weft.platform.logs import tf_logging
+from weft.platform.process.launcher_link import TaskNews, tell_launcher
 from weft.training.coordinator import Coordinator, LooperThread
 from weft.training.training_util import global_step as value_of_global_step
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeVar
 
 from weft.framework.attribute_tracking import NoDependency, tracks_attributes
-from weft.framework.printed import printed
+from weft.framework.types.printed import printed
 from weft.training.tracking.dependencies import held_in
 
 _Kept = TypeVar("_Kept")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from weft.checkpoint import checkpoint_state
 from weft.client.session import BaseSession
-from weft.framework import dtypes
-from weft.framework.aliases import Array
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.printed import shown
+from weft.framework.building.aliases import Array
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
+from weft.framework.types.printed import shown
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables.resource_variable import ResourceVariable

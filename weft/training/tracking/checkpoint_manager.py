@@ -9,10 +9,10 @@ from tensorboard.compat.proto import saver_pb2
 
 from weft.checkpoint import checkpoint_state
 from weft.client.session import BaseSession
-from weft.framework.operation import Tensor
-from weft.framework.printed import printed
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.printed import printed
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training import training_util
 from weft.training.tracking.checkpoint import Checkpoint
 from weft.training.tracking.session_choice import chosen_session

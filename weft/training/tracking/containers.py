@@ -6,7 +6,7 @@ import collections.abc
 from collections.abc import Iterable, Iterator
 from typing import Protocol, cast
 
-from weft.framework.aliases import VariableLike
+from weft.framework.building.aliases import VariableLike
 from weft.models.layers.effects import Effects
 from weft.ops.variables.variable import Variable
 from weft.training.tracking.autotracking import TrackableBase

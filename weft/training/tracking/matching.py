@@ -8,7 +8,7 @@ from typing import Final
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from weft.ops.variables.variable import Variable
-from weft.platform import tf_logging
+from weft.platform.logs import tf_logging
 from weft.training.tracking.autotracking import TrackableBase
 from weft.training.tracking.dependencies import SlotOwner, dependencies_of, slot_of
 from weft.training.tracking.object_graph import VALUE

@@ -9,15 +9,15 @@ from tensorboard.compat.proto import saver_pb2
 
 from weft.checkpoint.object_description import OBJECT_GRAPH_KEY
 from weft.client.session import BaseSession
-from weft.framework import dtypes
-from weft.framework.graph import Graph
-from weft.framework.operation import Tensor
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.constant import constant
 from weft.ops.array.placeholder import placeholder_with_default
 from weft.ops.control_flow.ordering import group, with_dependencies
 from weft.ops.variables.saveables import SaveableObject, SaveSpec, saveables_for
 from weft.ops.variables.variable import Variable
-from weft.platform import gfile
+from weft.platform.files import gfile
 from weft.training.saving.saver_builder import BulkSaverBuilder
 from weft.training.saving.transfer import CheckpointTransfer
 from weft.training.tracking.object_graph import ObjectGraph

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.client.session import BaseSession, get_default_session
-from weft.framework.aliases import SessionLike
+from weft.framework.building.aliases import SessionLike
 
 
 @dataclass

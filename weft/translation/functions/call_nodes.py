@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import scopes
-from weft.framework.attr_value import FunctionName
-from weft.framework.func_graph import FuncGraph, bodies_of
-from weft.framework.function_def import functions_of
-from weft.framework.graph import Graph
-from weft.framework.importer import add_shapes
-from weft.framework.node_order import inputs_first
-from weft.framework.operation import Operation, Tensor
+from weft.framework.context import scopes
+from weft.framework.graphs.func_graph import FuncGraph, bodies_of
+from weft.framework.graphs.graph import Graph
+from weft.framework.importing.importer import add_shapes
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.serial.function_def import functions_of
+from weft.framework.serial.node_order import inputs_first
+from weft.framework.types.attr_value import FunctionName
 from weft.ops.control_flow.nodes import function_name
 
 

@@ -7,15 +7,15 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.dims import Dims
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.composites import as_leaf, flat_tensors, packed, tensors_of
 from weft.ops.control_flow.function_graph import FunctionGraph
 from weft.translation.functions.call_nodes import add_call

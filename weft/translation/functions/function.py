@@ -7,14 +7,15 @@ import inspect
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 
-from weft.framework import conversion_status, nest
-from weft.framework.aliases import Nest
-from weft.framework.conversion_status import Status
-from weft.framework.dims import Dims
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.context import conversion_status
+from weft.framework.context.conversion_status import Status
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dims import Dims
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.composites import tensors_of
 from weft.ops.variables.variable import Variable, variable_creator_scope
 from weft.translation import calls

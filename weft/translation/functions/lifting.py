@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Nest
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.aliases import Nest
+from weft.framework.graphs.func_graph import FuncGraph
+from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_role import Role
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.ops.variables.variable import Creator, Variable

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.dims import Dims
-from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
-from weft.framework.tensor_spec import TensorSpec
+from weft.framework.building.aliases import Nest
+from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.tensor_spec import TensorSpec
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.dims import Dims
+from weft.framework.types.tensor_shape import as_dims
 from weft.ops.composites import tensors_of
 from weft.ops.variables.variable import Variable
 

@@ -20,7 +20,7 @@ from weft.distributed.client.observation.cluster_trace import ClusterTrace, Task
 from weft.distributed.client.observation.observing import Json, TaskObserver
 from weft.distributed.server.server import Server
 from weft.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from weft.distributed.master.steps.deployment import Deployment, Part
 from weft.distributed.master.steps.step_run import StepRun
 from weft.errors import AbortedError, CancelledError, DeadlineExceededError, OpError, UnavailableError
 from weft.passes.partition import Partition
-from weft.platform.quick_lately import QuickLately
+from weft.platform.waits.quick_lately import QuickLately
 from weft.runtime.step.step import Step
 
 PATIENCE_S = 20.0

@@ -22,7 +22,7 @@ from weft.distributed.server.observation.observed import Observed
 from weft.distributed.server.observation.wait_sampler import WaitSampler
 from weft.distributed.server.server import Server
 from weft.errors import InvalidArgumentError, UnavailableError, UnknownError
-from weft.platform.free_ports import free_ports
+from weft.platform.hosts.free_ports import free_ports
 
 
 @pytest.fixture(scope="module")

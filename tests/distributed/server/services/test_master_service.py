@@ -21,8 +21,8 @@ from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server.binding import bind
 from weft.distributed.server.services.master_service import MasterService
 from weft.distributed.worker.task_status import TaskStatus
-from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.tensor_util import make_ndarray, make_tensor_proto
+from weft.framework.devices.device_attributes import DeviceAttributes
+from weft.framework.types.tensor_util import make_ndarray, make_tensor_proto
 from weft.proto import master_pb2
 
 HERE, THERE = "/job:a/replica:0/task:0", "/job:a/replica:0/task:1"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from weft.api.contrib.losses import metric_learning as metric_learning
-from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.nodes.operation import Tensor
 from weft.models import logit_losses, prediction_losses
 from weft.models.losses import Reduction
 from weft.models.losses import add_loss as add_loss

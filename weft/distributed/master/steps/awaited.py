@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.distributed.master.steps.deployment import Part
 from weft.errors import OpError, UnavailableError
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.passes.partition import Partition
 
 _NAMED = 3  # of many values, so many are named

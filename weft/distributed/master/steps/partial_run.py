@@ -12,7 +12,7 @@ from typing import Any
 
 from weft.distributed.master.steps.step_plan import StepPlan
 from weft.errors import InvalidArgumentError
-from weft.framework.operation import Operation, Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 from weft.passes.prune import prune
 from weft.passes.stage import FREE_ROLES
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from weft.distributed.master.steps.deployment import Deployment
 from weft.distributed.master.steps.step_run import RunningSteps, StepRun
-from weft.framework.aliases import Array
-from weft.platform.quick_lately import QuickLately
+from weft.framework.building.aliases import Array
+from weft.platform.waits.quick_lately import QuickLately
 from weft.protocol.master_step import Event, PartDone, PartFailed
 from weft.runtime.recording import Recording
 

@@ -17,10 +17,10 @@ from weft.distributed.master.steps.registrar import Registrar
 from weft.distributed.master.steps.step_metadata import is_traced, metadata_of, refuse_debugger, with_timeout
 from weft.distributed.master.steps.step_run import StepRun
 from weft.errors import OpError
-from weft.framework.aliases import Array
-from weft.framework.operation import Tensor
-from weft.platform.deadline import holding, left_s, within
-from weft.platform.quick_lately import QuickLately
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Tensor
+from weft.platform.waits.deadline import holding, left_s, within
+from weft.platform.waits.quick_lately import QuickLately
 from weft.runtime.choice.stage_report import StageReport, not_asked
 from weft.runtime.step.single_step import SingleStep
 from weft.runtime.step.spans import spans

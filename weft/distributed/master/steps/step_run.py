@@ -26,10 +26,10 @@ from weft.channel.waiting.wakeup_pipe import WakeupPipe, of_this_thread
 from weft.distributed.master.steps.awaited import awaited_from, named, node_of, told
 from weft.distributed.master.steps.deployment import Deployment
 from weft.errors import CancelledError, OpError
-from weft.framework.aliases import Array
-from weft.framework.operation import Operation
-from weft.platform.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread, relayed_interrupts
-from weft.platform.quick_lately import QuickLately
+from weft.framework.building.aliases import Array
+from weft.framework.nodes.operation import Operation
+from weft.platform.process.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread, relayed_interrupts
+from weft.platform.waits.quick_lately import QuickLately
 from weft.protocol.master_step import (
     AbortPart,
     AskPart,

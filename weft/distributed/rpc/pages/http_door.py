@@ -22,8 +22,8 @@ from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
 from weft.errors import UnknownError
-from weft.platform.local_address import interfaces_of, is_of_this_host
-from weft.platform.peer_owner import tcp_peer
+from weft.platform.hosts.local_address import interfaces_of, is_of_this_host
+from weft.platform.hosts.peer_owner import tcp_peer
 
 _PATIENCE_S: Final = 10.0
 _AT_ONCE: Final = 32

@@ -12,10 +12,10 @@ from weft.distributed.master.steps.partial_run import PartialRun
 from weft.distributed.master.steps.step_plan import StepPlan
 from weft.distributed.server.in_process.local_servers import LocalServer
 from weft.errors import CancelledError, OpError
-from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
-from weft.platform.deadline import holding, within
+from weft.framework.devices.device_attributes import DeviceAttributes
+from weft.framework.graphs.graph import Graph
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.platform.waits.deadline import holding, within
 from weft.runtime.xla import engine_options
 
 

@@ -10,8 +10,8 @@ from typing import Final, Protocol
 from tensorboard.compat.proto import config_pb2
 
 from weft.distributed.master.master_session import MasterSession
-from weft.framework.graph import Graph
-from weft.platform.host_port import split_address
+from weft.framework.graphs.graph import Graph
+from weft.platform.hosts.host_port import split_address
 from weft.proto import tensorflow_server_pb2
 from weft.runtime.worker import Worker
 

@@ -17,7 +17,7 @@ from weft.distributed.worker.local_worker import LocalWorker, status_of
 from weft.distributed.worker.task_status import TaskStatus
 from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import InvalidArgumentError, UnavailableError
-from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.devices.cluster_spec import ClusterSpec
 from weft.protocol.messages import Push
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.worker import Worker

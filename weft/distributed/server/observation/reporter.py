@@ -27,8 +27,8 @@ from weft.distributed.server.observation.wait_sampler import WaitSampler
 from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.ops.data_flow.accumulator_state import AccumulatorState
 from weft.ops.data_flow.contributors import late_replicas
-from weft.platform.process_memory import resident_bytes
-from weft.platform.recent_log import recent_log
+from weft.platform.logs.recent_log import recent_log
+from weft.platform.process.process_memory import resident_bytes
 from weft.protocol.traffic import Traffic
 from weft.runtime.executor import Executor
 from weft.runtime.state.variable_slot import VariableSlot

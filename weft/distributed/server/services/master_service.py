@@ -17,9 +17,9 @@ from weft.distributed.rpc.status import text_with_node
 from weft.distributed.rpc.stub import method_handlers
 from weft.distributed.worker.worker_service import ChannelHost, device_proto
 from weft.errors import CancelledError, OpError
-from weft.framework.aliases import Array
-from weft.framework.tensor_util import make_ndarray, make_tensor_proto
-from weft.platform.grpc_modules import grpc
+from weft.framework.building.aliases import Array
+from weft.framework.types.tensor_util import make_ndarray, make_tensor_proto
+from weft.platform.imports.grpc_modules import grpc
 from weft.proto import explain_pb2, master_pb2
 
 

@@ -10,7 +10,7 @@ from weft.distributed.client.observation.observing import METHODS, SERVICE
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.stub import method_handlers
 from weft.distributed.server.observation.observed import Observed
-from weft.platform.grpc_modules import grpc
+from weft.platform.imports.grpc_modules import grpc
 
 
 class ObservationService:

@@ -10,7 +10,7 @@ from google.protobuf.wrappers_pb2 import DoubleValue, StringValue
 from weft.distributed.client.stopping import METHODS, SERVICE
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.stub import method_handlers
-from weft.platform.grpc_modules import grpc
+from weft.platform.imports.grpc_modules import grpc
 
 
 class StopService:

@@ -14,7 +14,7 @@ from weft.channel.dial import dial
 from weft.channel.heartbeats import Watch
 from weft.channel.refusal import is_cut_in_the_making
 from weft.errors import OpError, UnavailableError
-from weft.platform.deadline import holding, left_s
+from weft.platform.waits.deadline import holding, left_s
 from weft.protocol import messages
 from weft.protocol.outcome_table import UNKNOWN_FATE
 from weft.protocol.traffic import Traffic

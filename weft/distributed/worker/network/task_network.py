@@ -22,7 +22,7 @@ from weft.distributed.worker.network.lost_links import Awaited, LostLinks
 from weft.distributed.worker.network.peer_connections import Admit, PeerConnections
 from weft.distributed.worker.worker_handle import StepOwner
 from weft.errors import InvalidArgumentError, OpError, UnavailableError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.protocol import messages
 from weft.protocol.master_step import PartDone, PartFailed
 from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError

@@ -13,12 +13,12 @@ import numpy as np
 from weft.errors import NotFoundError
 from weft.examples.tutorials.mnist.idx import read_images as extract_images
 from weft.examples.tutorials.mnist.idx import read_labels as extract_labels
-from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike
-from weft.framework.printed import printed
-from weft.framework.value_types import NumpyArray
+from weft.framework.building.aliases import Array, DTypeLike
+from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
+from weft.framework.types.value_types import NumpyArray
 from weft.ops.random.seed import get_seed
-from weft.platform import gfile
+from weft.platform.files import gfile
 
 DEFAULT_SOURCE_URL: Final = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 TRAIN_IMAGES: Final = "train-images-idx3-ubyte.gz"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from weft.framework import dtypes
-from weft.framework.graph_functions import name_scope
-from weft.framework.operation import Operation, Tensor
+from weft.framework.building.graph_functions import name_scope
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types import dtypes
 from weft.ops.array.filling import zeros
 from weft.ops.array.topk import in_top_k
 from weft.ops.math.casting import cast

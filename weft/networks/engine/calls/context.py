@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Final, NamedTuple
 
-from weft.framework.aliases import TensorLike
+from weft.framework.building.aliases import TensorLike
 from weft.networks.config import KerasObject
 
 

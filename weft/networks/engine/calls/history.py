@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.graph import Graph
-from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.building.aliases import Nest
+from weft.framework.composites.sparse_tensor import SparseTensor
+from weft.framework.graphs.graph import Graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
 from weft.networks.config import KerasObject
 from weft.networks.state.graph_state import state_of
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import Nest, Regularizer, TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, Regularizer, TensorLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.engine.calls import history
 from weft.networks.engine.calls.context import current_call

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import Nest
-from weft.framework.operation import Operation
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest
+from weft.framework.nested import nest
+from weft.framework.nodes.operation import Operation
+from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.networks.engine.calls import history
 from weft.ops.array.placeholder import placeholder
 

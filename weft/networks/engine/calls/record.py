@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest
+from weft.framework.nested import nest
+from weft.framework.types.tensor_shape import TensorShape
 from weft.networks.config import KerasObject
 from weft.networks.engine.calls import history
 from weft.networks.engine.calls.history import Node

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import Nest, ShapeLike, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, ShapeLike, TensorLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.networks.config import Options
 from weft.networks.engine.layer import Layer
 from weft.networks.layers.recurrent.masks import Masks, dropout_masks, gates_product, masked

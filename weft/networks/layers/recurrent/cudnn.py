@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Nest
+from weft.framework.building.aliases import Nest
 from weft.networks.config import Options
 from weft.networks.layers.recurrent.cells import GRUCell, LSTMCell
 from weft.networks.layers.recurrent.layers import over

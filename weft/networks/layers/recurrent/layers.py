@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Sequence
 from typing import Final
 
-from weft.framework.aliases import Nest
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Named, Options
 from weft.networks.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell

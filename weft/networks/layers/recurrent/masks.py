@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework.aliases import TensorLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import TensorLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
 from weft.networks.state.own_seeds import own_seed
 from weft.networks.state.phase import in_train_phase
 from weft.ops.array.filling import ones_like

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import Nest, ShapeLike
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, ShapeLike
+from weft.framework.nodes.operation import Tensor
 from weft.networks.engine.layer import Layer
 from weft.networks.layers.recurrent.cells import LSTMCell
 from weft.networks.layers.recurrent.masks import Masks

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from weft.framework.aliases import Nest, ShapeLike, TensorLike
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, ShapeLike, TensorLike
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.networks.config import Config, GivenConfig, KerasObject, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.layers.recurrent.cells import Cell, GRUCell, LSTMCell, SimpleRNNCell

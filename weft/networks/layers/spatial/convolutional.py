@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.framework.aliases import Nest, ShapeLike, Sizes
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.building.aliases import Nest, ShapeLike, Sizes
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.models.layers import conv, separable
 from weft.models.layers.conv_arguments import layout_of, padding_of, per_axis
 from weft.models.layers.input_spec import InputSpec

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from weft.framework.aliases import Nest, ShapeLike, Sizes, VariableLike
-from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.building.aliases import Nest, ShapeLike, Sizes, VariableLike
+from weft.framework.graphs.graph import get_default_graph
+from weft.framework.nodes.operation import Tensor
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.layers.conv_arguments import padding_of, per_axis
 from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Options

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework.aliases import Nest, Sizes
-from weft.framework.operation import Tensor
+from weft.framework.building.aliases import Nest, Sizes
+from weft.framework.nodes.operation import Tensor
 from weft.models.layers import pool
 from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Options

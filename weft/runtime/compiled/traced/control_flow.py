@@ -14,9 +14,9 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 
 from weft.errors import UnimplementedError
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 from weft.ops.traced_checks import in_inner_trace
-from weft.platform.jax_modules import jax, jnp, lax
+from weft.platform.imports.jax_modules import jax, jnp, lax
 from weft.runtime.compiled.stoppable import looks, raise_if_stopped
 from weft.runtime.compiled.traced.loop import Carry, TracedLoop
 from weft.runtime.compiled.traced.state import CarriedState, State

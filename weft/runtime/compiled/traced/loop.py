@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.platform.jax_modules import jax, jnp
+from weft.framework.building.aliases import Array
+from weft.platform.imports.jax_modules import jax, jnp
 from weft.runtime.compiled.traced.state import CarriedState, State
 from weft.runtime.compiled.traced.streams import TracedStream, places_of, replaced
 from weft.runtime.compiled.traced.values import as_array, truth

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from weft.framework.aliases import Array
+from weft.framework.building.aliases import Array
 
 
 class State(Protocol):

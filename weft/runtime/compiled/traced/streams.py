@@ -7,8 +7,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.platform.jax_modules import jnp
+from weft.framework.building.aliases import Array
+from weft.platform.imports.jax_modules import jnp
 from weft.runtime.state.random_streams import BLOCKS
 
 Size = TypeVar("Size")

@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 
 from weft.errors import FailedPreconditionError
-from weft.framework.aliases import Array
-from weft.framework.op_role import Role
-from weft.framework.operation import Tensor
-from weft.framework.run_shapes import run_shapes
-from weft.platform.jax_modules import jnp
+from weft.framework.building.aliases import Array
+from weft.framework.building.run_shapes import run_shapes
+from weft.framework.nodes.operation import Tensor
+from weft.framework.op_types.op_role import Role
+from weft.platform.imports.jax_modules import jnp
 from weft.runtime.compiled.traced.control_flow import BodyTracer, run_branch, run_loop
 from weft.runtime.compiled.traced.state import BodyState, State, TracedState
 from weft.runtime.compiled.traced.streams import TracedStream

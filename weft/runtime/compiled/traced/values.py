@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Array
-from weft.platform.jax_modules import jax, jnp
+from weft.framework.building.aliases import Array
+from weft.platform.imports.jax_modules import jax, jnp
 
 
 def is_true(value: Array) -> bool:

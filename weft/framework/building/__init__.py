@@ -1,0 +1,1 @@
+"""How what a program passes becomes nodes: conversions, typing, kernels' context, the functions on the default graph."""

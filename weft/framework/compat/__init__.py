@@ -1,0 +1,1 @@
+"""What TensorFlow's own Python offers programs around the graph: switches of behaviour, decorators, inspection."""

@@ -1,0 +1,1 @@
+"""What is open while a graph is built: default graphs and sessions, scopes, the strategy."""

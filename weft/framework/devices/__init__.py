@@ -1,0 +1,1 @@
+"""The names of devices, and of the tasks of a cluster."""

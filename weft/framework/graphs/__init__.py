@@ -1,0 +1,1 @@
+"""Graph and FuncGraph, and the parts that they are made of."""

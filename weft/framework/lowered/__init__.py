@@ -1,0 +1,1 @@
+"""Branches and loops as graphs of TensorFlow have them, where a graph is written for it."""

@@ -1,0 +1,1 @@
+"""Nested structures of values, and the ways to their leaves."""

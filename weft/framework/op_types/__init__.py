@@ -1,0 +1,1 @@
+"""The declaration of one op: its signature, its attributes, its traits."""

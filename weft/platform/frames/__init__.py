@@ -1,0 +1,1 @@
+"""The frames of a traceback: whose they are, and the expression at which one failed."""

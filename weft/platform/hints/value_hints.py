@@ -1,0 +1,258 @@
+"""What a value is, where Python's own error says only that it is no number, no text or no key.
+
+In a program of graphs that is a tensor, which has a value in a run only, what a function of weft gave that has none, or a list
+of tensors.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from types import FrameType, GeneratorType
+from typing import Final
+
+from weft.platform.frames.failing_call import failing, failing_call, last_frame_of_program, passes_weft, resolve
+from weft.platform.frames.program_frames import is_of_weft, is_weft
+from weft.platform.hints.none_hints import hint_for_attribute_of_none, hint_for_none
+from weft.platform.hints.run_hints import hint_for_unpacking
+
+_NONE: Final = re.compile(r"'NoneType'|must be real number, not NoneType")
+_SEQUENCE: Final = re.compile(
+    r"can't multiply sequence by non-int|unsupported operand type\(s\) for .*'list'|bad operand .*'list'"
+)
+_NOT_A_TENSOR: Final = re.compile(r"not '?(Tensor|Variable|ResourceVariable)'?$")
+_UNPACKED: Final = re.compile(r"cannot unpack non-iterable|values to unpack \(expected|not enough values to unpack")
+_CONDITION: Final = "using a `tf.Tensor` as a Python `bool`"
+_NO_KEY: Final = re.compile(r"unhashable type: 'numpy\.ndarray'")
+_NO_JSON: Final = re.compile(r"Object of type (Tensor|Variable|ResourceVariable) is not JSON serializable")
+_NO_NEXT: Final = re.compile(r"'Iterator' object is not (?:an iterator|iterable)")
+_SPARSE: Final = re.compile(r"unsupported operand type\(s\) for .*'SparseTensor'")
+_NO_ITEMS: Final = re.compile(r"'generator' object is not subscriptable")
+_SHOWN_ITEMS: Final = 4
+# What is looked through for tensors, so that None is likely to stand for a gradient.
+_MOST_NAMES: Final = 200
+
+_OF_NONE: Final = (
+    "None is what tf.gradients gives for what the first argument does not depend on: leave it out, or is it the wrong variable?"
+)
+_OF_TAPE: Final = (
+    "None is what a tape gives for what it has not recorded: the target is computed inside of the tape's block, from "
+    "variables or from what tape.watch(x) names before."
+)
+_RUN_ONLY: Final = (
+    "A tensor has a value in a run only: session.run({0}) returns it. In the graph, ops do the work of Python's functions (`+` "
+    "joins texts, tf.read_file reads), and tf.py_func calls one with the value in each run."
+)
+
+
+def hint_for_value(error: BaseException, text: str) -> str:
+    """The next step for a value that the failing line of the program took for another; empty where none is known."""
+    if isinstance(error, AttributeError):
+        if error.obj is None and text.startswith("'NoneType'"):
+            return hint_for_attribute_of_none(error)
+        return _of_dict(error) or _of_operation(error)
+    if isinstance(error, KeyError):
+        return _of_key(error)
+    if isinstance(error, IndexError):
+        return _of_collection(error)
+    if isinstance(error, TypeError | ValueError) and _UNPACKED.search(text):
+        return hint_for_unpacking(error)
+    if not isinstance(error, TypeError):
+        return ""
+    if _NO_NEXT.search(text):
+        return (
+            "Elements come in runs: next_element = iterator.get_next() makes the tensor once, and each "
+            "session.run(next_element) gives the next value, until tf.errors.OutOfRangeError."
+        )
+    if text.startswith(_CONDITION):
+        return _of_fetches(error)
+    if found := _NOT_A_TENSOR.search(text) or _NO_JSON.search(text):
+        return _RUN_ONLY.format(found[1].lower())
+    if _SPARSE.search(text):
+        return (
+            "A SparseTensor has three parts, and arithmetic of its own: tf.sparse_add adds, `*` and `/` take a dense tensor, "
+            "tf.sparse_tensor_to_dense(s) makes a dense one, tf.SparseTensor(s.indices, f(s.values), s.dense_shape) others."
+        )
+    for pattern, rule in _RULES.items():
+        if pattern.search(text):
+            expression, frame = failing(error)
+            if expression is None or frame is None:
+                return ""
+            return (_of_run(error, expression) if rule is _of_none else "") or rule(expression, frame)
+    return ""
+
+
+def _of_run(error: BaseException, expression: ast.expr) -> str:
+    """For None that a run gave for an operation."""
+    frame, line = last_frame_of_program(error)
+    names = [each.id for part in _operands(expression) for each in ast.walk(part) if isinstance(each, ast.Name)]
+    if frame is None:
+        return ""
+    return next(
+        filter(None, (hint_for_none(name, frame, line) for name in names if resolve(ast.Name(name), frame) is None)), ""
+    )
+
+
+def _of_fetches(error: BaseException) -> str:
+    """For further fetches behind the first, where the feeds are expected."""
+    call, frame = failing_call(error)
+    if (
+        call is None
+        or frame is None
+        or not isinstance(call.func, ast.Attribute)
+        or call.func.attr != "run"
+        or len(call.args) < 2
+    ):
+        return ""
+    if not _is_tensor(resolve(call.args[1], frame)):
+        return ""
+    fetches = ", ".join(ast.unparse(each) for each in call.args if not isinstance(each, ast.Dict))
+    return f"Several fetches are one list, and the feeds come second: {ast.unparse(call.func)}([{fetches}], feed_dict)."
+
+
+def _of_none(expression: ast.expr, frame: FrameType) -> str:
+    if isinstance(expression, ast.Subscript):
+        return _of_results(expression, frame)
+    operands = _operands(expression)
+    values = [resolve(each, frame) for each in operands]
+    known = [isinstance(each, ast.Name | ast.Subscript | ast.Call) for each in operands]
+    is_none = any(value is None and is_known for value, is_known in zip(values, known, strict=True))
+    if not is_none or not _has_tensors(frame):
+        return ""
+    return _OF_TAPE if any(map(_is_of_tape, operands)) else _OF_NONE
+
+
+def _is_of_tape(operand: ast.expr) -> bool:
+    return isinstance(operand, ast.Call) and isinstance(operand.func, ast.Attribute) and operand.func.attr == "gradient"
+
+
+def _of_list(expression: ast.expr, frame: FrameType) -> str:
+    for each in _operands(expression):
+        value = resolve(each, frame)
+        if type(value) is list and value and all(item is None or _is_tensor(item) for item in value):
+            name = ast.unparse(each)
+            return f"{name} is a list of {len(value)} tensor(s), as tf.gradients gives: {name}[0] is the first."
+    return ""
+
+
+def _of_generator(expression: ast.expr, frame: FrameType) -> str:
+    if not isinstance(expression, ast.Subscript):
+        return ""
+    value = expression.value
+    if isinstance(value, ast.Call):
+        function = resolve(value.func, frame)
+        is_ours = is_of_weft(function)
+    else:
+        given = resolve(value, frame)
+        is_ours = isinstance(given, GeneratorType) and is_weft(given.gi_code.co_filename)
+    if not is_ours:
+        return ""
+    name = ast.unparse(value)
+    return f"{name} gives one result after the other: next({name}) is the first, list({name}) are all that an end leaves."
+
+
+def _of_array(expression: ast.expr, frame: FrameType) -> str:
+    if not _has_tensors(frame):
+        return ""
+    return "The keys of a feed_dict are tensors: has the name of a placeholder been used again for the array to feed?"
+
+
+_RULES: Final[dict[re.Pattern[str], Callable[[ast.expr, FrameType], str]]] = {
+    _NONE: _of_none,
+    _SEQUENCE: _of_list,
+    _NO_ITEMS: _of_generator,
+    _NO_KEY: _of_array,
+}
+
+
+def _of_dict(error: AttributeError) -> str:
+    """For a key of a dict, such as `params`, that is asked for as an attribute."""
+    if type(error.obj) is not dict or error.name not in error.obj or not passes_weft(error):
+        return ""
+    expression, _ = failing(error)
+    name = ast.unparse(expression.value) if isinstance(expression, ast.Attribute) else "the dict"
+    return f"{name} is a dict: {name}[{error.name!r}]."
+
+
+def _of_operation(error: AttributeError) -> str:
+    """For the value of a node that has none."""
+    if error.name != "eval" or type(error.obj).__name__ != "Operation":
+        return ""
+    return "An operation has no value, but does something: operation.run(), or session.run(operation)."
+
+
+def _of_key(error: KeyError) -> str:
+    key = error.args[0] if error.args else None
+    if not _is_tensor(key):
+        return ""
+    return (
+        "A tensor has a value in a run only, and is no key of a dict of values: session.run(tensor) returns the key, and a "
+        "table of tf.contrib.lookup looks up values within the graph."
+    )
+
+
+def _of_collection(error: IndexError) -> str:
+    """For the first item of a collection that is empty."""
+    expression, frame = failing(error)
+    if not isinstance(expression, ast.Subscript) or frame is None:
+        return ""
+    if not isinstance(expression.value, ast.Call):
+        return _of_items(expression, frame)
+    function = resolve(expression.value.func, frame)
+    if getattr(function, "__name__", "") not in ("get_collection", "get_collection_ref"):
+        return ""
+    return (
+        f"{ast.unparse(expression.value)} has fewer items: the graph has those that tf.add_to_collection put there under this "
+        "name, before it was saved where it was."
+    )
+
+
+def _of_items(expression: ast.Subscript, frame: FrameType) -> str:
+    """For an item that a list or tuple of what weft gives has not, such as the third state of two cells."""
+    owner = resolve(expression.value, frame)
+    if not isinstance(owner, list | tuple) or not any(is_of_weft(type(each)) for each in owner):
+        return ""
+    name = ast.unparse(expression.value)
+    if fields := getattr(type(owner), "_fields", ()):
+        return f"{name} is of type {type(owner).__name__} and has {', '.join(f'{name}.{each}' for each in fields)}."
+    items = ", ".join(f"{name}[{index}] is {_short(each)}" for index, each in enumerate(owner[:_SHOWN_ITEMS]))
+    return f"{name} has {len(owner)} item{'s' * (len(owner) != 1)}: {items}{', ...' if len(owner) > _SHOWN_ITEMS else ''}."
+
+
+def _short(item: object) -> str:
+    name = getattr(item, "name", "") if _is_tensor(item) else ""
+    return f"{name!r}" if name else f"of type {type(item).__name__}"
+
+
+def _operands(expression: ast.expr) -> list[ast.expr]:
+    match expression:
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.UnaryOp(operand=operand):
+            return [operand]
+    return []
+
+
+def _of_results(expression: ast.Subscript, frame: FrameType) -> str:
+    """For the results of a hook that has asked for nothing."""
+    if not isinstance(expression.value, ast.Attribute) or expression.value.attr != "results":
+        return ""
+    owner = resolve(expression.value.value, frame)
+    if type(owner).__name__ != "SessionRunValues" or not is_of_weft(type(owner)):
+        return ""
+    return (
+        f"{ast.unparse(expression.value)} is None: this hook has asked for nothing. What its before_run returns is fetched for "
+        "it: tf.train.SessionRunArgs({'loss': loss})."
+    )
+
+
+def _is_tensor(value: object) -> bool:
+    """Whether it is part of a graph; its class tells, so that no code of the program runs."""
+    kind = type(value)
+    return (is_of_weft(kind) and hasattr(kind, "_as_graph_element")) or kind.__name__ == "Tensor"
+
+
+def _has_tensors(frame: FrameType) -> bool:
+    values = list({**frame.f_globals, **frame.f_locals}.values())[-_MOST_NAMES:]
+    return any(map(_is_tensor, values))

@@ -1,0 +1,1 @@
+"""Names of hosts, addresses, ports, and who is at the other end."""

@@ -1,0 +1,1 @@
+"""What the machine has: memory for arrays, processors, GPUs."""

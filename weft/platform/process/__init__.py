@@ -1,0 +1,1 @@
+"""This process: its signals, forks and end, its name, what it takes, who started it."""

@@ -1,0 +1,1 @@
+"""What a user reads of an error, on the console and in a notebook."""

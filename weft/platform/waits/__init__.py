@@ -1,0 +1,1 @@
+"""Waits: when they are told of, to whom, and how long they may last."""
