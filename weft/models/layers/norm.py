@@ -226,15 +226,20 @@ class BatchNormalization(Layer):
             transforms.append(_where_training(training, *self.adjustment(shape_of(inputs))))
         if self._virtual is not None and _known(training) is None:
             get_default_graph().node_count.total += 2
+        correction: list[Tensor] = []
         with counted_where_fed(training, self.moving_mean, self.renormalization):
             mean, variance = moments_now = self._statistics(inputs, training)
             if self._virtual is not None and may_train:
                 moments_now = self._virtual.mean(mean), self._virtual.mean(variance)
             if self.renormalization is not None and may_train:
-                factor, shift, *rest = self.renormalization.corrected(*moments_now, self.epsilon, training, _moved)
-                transforms.append((self._wide(inputs, factor), self._wide(inputs, shift)))
-                moments_now = rest[0], rest[1]
+                *correction, new_mean, new_variance = self.renormalization.corrected(
+                    *moments_now, self.epsilon, training, _moved
+                )
+                moments_now = new_mean, new_variance
             self._move_averages(*moments_now, training)
+        if correction:
+            factor, shift = correction
+            transforms.append((self._wide(inputs, factor), self._wide(inputs, shift)))
         return self._by_formula(inputs, mean, variance, transforms)
 
     def _move_averages(self, mean: Tensor, variance: Tensor, training: TensorLike) -> None:

@@ -88,7 +88,10 @@ class RecordYielder:
     def _read(self, number: int) -> Iterator[list[bytes]]:
         """What has been read of a file and is to go into the buffer, from its end, of all files in one round."""
         source = self._source
-        names = sorted(gfile.Glob(source.pattern))
+        try:
+            names = sorted(gfile.Glob(source.pattern))
+        except NotFoundError:
+            names = []
         if not names:
             raise NotFoundError.of(f"Found no files at {source.pattern}")
         random.Random(f"{source.seed} {number}").shuffle(names)
