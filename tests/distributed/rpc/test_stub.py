@@ -136,6 +136,24 @@ def test_ctrl_c_ends_a_call_at_the_server_too(stub: RpcStub, servicer: Servicer)
     assert len(os.listdir("/proc/self/fd")) <= before
 
 
+def test_ctrl_c_while_a_call_is_being_sent_leaves_its_response_to_whoever_takes_it(
+    stub: RpcStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.call("Answer", worker_pb2.GetStatusRequest())
+    kind = type(grpc.insecure_channel("localhost:1").unary_unary("/none"))
+    send, taken = kind.future, queue.Queue[Any]()
+
+    def interrupted(self: Any, *arguments: Any, **options: Any) -> Any:
+        call = send(self, *arguments, **options)
+        os.kill(os.getpid(), signal.SIGINT)
+        return call
+
+    monkeypatch.setattr(kind, "future", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stub.call("Answer", worker_pb2.GetStatusRequest(), when_left=taken.put)
+    assert taken.get(timeout=PATIENCE_S).incarnation == 8
+
+
 def _interrupt_once(begun: threading.Event) -> None:
     assert begun.wait(PATIENCE_S)
     os.kill(os.getpid(), signal.SIGINT)

@@ -318,20 +318,28 @@ def _wait_for(
         return method(request, timeout=timeout_s, metadata=metadata, wait_for_ready=wait_for_ready)
     done = threading.Lock()
     done.acquire()
-    with deferred_interrupts():
-        pending = method.future(request, timeout=timeout_s, metadata=metadata, wait_for_ready=wait_for_ready)
-        pending.add_done_callback(lambda _: done.release())
+    pending: grpc.Future | None = None
     try:
+        # Ctrl-C that came meanwhile is raised at the block's end, where the call is on its way.
+        with deferred_interrupts():
+            pending = method.future(request, timeout=timeout_s, metadata=metadata, wait_for_ready=wait_for_ready)
+            pending.add_done_callback(lambda _: done.release())
         done.acquire()
     except BaseException:
         with deferred_interrupts():
-            if when_left is None:
-                pending.cancel()
-            else:
-                pending.add_done_callback(lambda call: _hand_over(call, when_left))
+            if pending is not None:
+                _leave(pending, when_left)
         raise
     with deferred_interrupts():
         return pending.result()
+
+
+def _leave(call: grpc.Future, when_left: Callable[..., None] | None) -> None:
+    """Cancel a call, or let it go on and give its response."""
+    if when_left is None:
+        call.cancel()
+    else:
+        call.add_done_callback(lambda ended: _hand_over(ended, when_left))
 
 
 def _hand_over(call: grpc.Future, take: Callable[..., None]) -> None:
