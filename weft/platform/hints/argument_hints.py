@@ -96,7 +96,9 @@ def _name_in(value: object) -> str:
 def _says(text: str, name: str, value: object, is_own: bool) -> bool:
     """Whether a text that was written for the user tells of the argument; of its value, where the function itself wrote it."""
     # A part of another name, as of `name_or_scope` for `scope`, does not tell of it.
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None or (is_own and (type(value).__name__ in text or repr(value) in text))
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+        return True
+    return is_own and (type(value).__name__ in text or repr(value) in text)
 
 
 def _is_raised_by(called: _Called, trace: TracebackType | None) -> bool:
