@@ -25,7 +25,7 @@ def free_addresses(host: str = "127.0.0.1", **tasks: int) -> dict[str, list[str]
 
 def _free_ports(count: int) -> list[int]:
     # By its file: TensorFlow's interpreters cannot import the package that it is in.
-    module = runpy.run_path(str(ROOT / "weft" / "platform" / "free_ports.py"))
+    module = runpy.run_path(str(ROOT / "weft" / "platform" / "hosts" / "free_ports.py"))
     ports: list[int] = module["free_ports"](count)
     return ports
 
