@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -322,19 +322,19 @@ def test_a_chief_whose_hooks_take_long_at_the_end_does_not_warn_of_replicas_that
 ) -> None:
     caplog.set_level("INFO", logger="weft")
     cluster = make_cluster(worker=2)
-    at_end = threading.Event()
+    at_end, is_told = threading.Event(), threading.Event()
     told: list[str] = []
 
-    def gone() -> list[str]:
-        return [record.levelname for record in caplog.records if "worker/task:1 is gone" in record.getMessage()]
+    class Told(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if "worker/task:1 is gone" in record.getMessage():
+                told.append(record.levelname)
+                is_told.set()
 
     class SlowEnd(tf.train.SessionRunHook):
         def end(self, session: Any) -> None:
             at_end.set()
-            deadline = time.monotonic() + 40
-            while not gone() and time.monotonic() < deadline:
-                time.sleep(0.05)
-            told.extend(gone())
+            is_told.wait(40)
 
     def train(index: int) -> None:
         with tf.Graph().as_default(), tf.device(tf.train.replica_device_setter(cluster=cluster.spec)):
@@ -361,9 +361,14 @@ def test_a_chief_whose_hooks_take_long_at_the_end_does_not_warn_of_replicas_that
                 if index:
                     at_end.wait(40)
 
-    threads = [threading.Thread(target=train, args=(index,), daemon=True) for index in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    handler = Told()
+    logging.getLogger("weft").addHandler(handler)
+    try:
+        threads = [threading.Thread(target=train, args=(index,), daemon=True) for index in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    finally:
+        logging.getLogger("weft").removeHandler(handler)
     assert told == ["INFO"]

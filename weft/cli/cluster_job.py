@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -120,7 +121,12 @@ class ClusterJob:
         an argument of the user's own that repeats a flag wins.
         """
         flags = self.place(task).flags() if self.flags else ()
-        return [sys.executable, *program_words(self.program), *flags, *self.arguments]
+        return [sys.executable, *self._words, *flags, *self.arguments]
+
+    @functools.cached_property
+    def _words(self) -> list[str]:
+        # For all tasks: to tell, the program and what it imports are parsed.
+        return program_words(self.program)
 
     def payload(self, task: LaunchedTask) -> bytes | None:
         """What the task's process reads first; None where it has nothing to read."""

@@ -91,7 +91,7 @@ def test_an_extension_that_failed_half_way_is_told_again(served: ServedSession) 
 def test_callables_are_known_until_they_are_released(served: ServedSession) -> None:
     served.extend(constants("a", "b"), 0)
     number = served.make_callable([], ["b:0"], [])
-    assert [float(value) for value in served.callable(number).run([])[0]] == [1.0]
+    assert [float(value) for value in served.callable(number)[0].run([])[0]] == [1.0]
     served.release_callable(number)
     with pytest.raises(errors.InvalidArgumentError, match=f"No such callable handle: {number}"):
         served.callable(number)

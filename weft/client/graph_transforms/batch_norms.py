@@ -68,7 +68,7 @@ class _Graph:
         """Put others in the place of a node, and of the constants that it alone reads."""
         self.changed[node.name] = made
         for name in map(node_name, node.input):
-            if self.nodes[name].op == "Const" and self._is_read_once(name):
+            if self.array(name) is not None and self._is_read_once(name):
                 self.changed[name] = []
 
     def folded(self, graph: graph_pb2.GraphDef) -> graph_pb2.GraphDef:

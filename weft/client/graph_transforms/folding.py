@@ -8,14 +8,13 @@ from typing import Final
 import numpy as np
 from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
-from weft.client.graph_transforms.nodes import constant, needed_for, with_nodes
+from weft.client.graph_transforms.nodes import constant, is_stateless, needed_for, with_nodes
 from weft.client.graph_transforms.request import Request
 from weft.client.session import Session
 from weft.errors import InvalidArgumentError, OpError
 from weft.framework.graphs.graph import Graph
 from weft.framework.importing.importer import import_graph_def
 from weft.framework.importing.subgraph import node_name
-from weft.framework.registry import op_registry
 from weft.framework.serial.node_order import in_order
 from weft.framework.types import dtypes
 from weft.platform.logs import tf_logging
@@ -69,19 +68,13 @@ def _following(graph: graph_pb2.GraphDef, refused: set[str]) -> set[str]:
     """The nodes that follow of constants alone, which are some of them."""
     follows: set[str] = set()
     for node in in_order(graph, {node.name for node in graph.node}):
-        if node.name in refused or not _is_pure(node):
+        if node.name in refused or node.op in _FLOW or not is_stateless(node):
             continue
         if (node.op == "Const" and not node.input) or (
             node.input and all(not item.startswith("^") and node_name(item) in follows for item in node.input)
         ):
             follows.add(node.name)
     return follows
-
-
-def _is_pure(node: node_def_pb2.NodeDef) -> bool:
-    if node.op in _FLOW or not op_registry.is_registered(node.op):
-        return False
-    return not op_registry.lookup(node.op).stateful
 
 
 def _read_elsewhere(graph: graph_pb2.GraphDef, follows: set[str], outputs: Sequence[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
 from weft.client.graph_transforms.request import Request
 from weft.errors import InvalidArgumentError
-from weft.framework.importing.subgraph import node_name
+from weft.framework.importing.subgraph import needed_nodes, node_name
 from weft.framework.registry import op_registry
 from weft.framework.registry.op_protos import get_registered_ops
 from weft.framework.serial.node_order import in_order
@@ -32,22 +32,12 @@ def constant(name: str, value: np.ndarray) -> node_def_pb2.NodeDef:
 
 def needed_for(graph: graph_pb2.GraphDef, request: Request) -> list[node_def_pb2.NodeDef]:
     """The nodes that the outputs need, behind the inputs; InvalidArgumentError where there is no such node."""
-    nodes = {node.name: node for node in graph.node}
-    for name in (*request.outputs, *request.inputs):
-        if name in request.outputs and name not in nodes:
-            raise InvalidArgumentError.of(f"Input node {name} not found in graph: {request.name} was told that it is an output")
-    found: set[str] = set()
-    waiting = list(request.outputs)
-    while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        if name not in nodes:
-            raise InvalidArgumentError.of(f"Input node {name} not found in graph: another node reads it")
-        found.add(name)
-        if name not in request.inputs:
-            waiting.extend(map(node_name, nodes[name].input))
-    return [node for node in graph.node if node.name in found]
+    try:
+        return needed_nodes(graph, request.outputs, request.inputs)
+    except KeyError as error:
+        name = error.args[0]
+        how = f"{request.name} was told that it is an output" if name in request.outputs else "another node reads it"
+        raise InvalidArgumentError.of(f"Input node {name} not found in graph: {how}") from None
 
 
 def strip_unused_nodes(graph: graph_pb2.GraphDef, request: Request) -> graph_pb2.GraphDef:
@@ -124,7 +114,7 @@ def merge_duplicate_nodes(graph: graph_pb2.GraphDef, request: Request) -> graph_
         first: dict[tuple[object, ...], str] = {}
         same: dict[str, str] = {}
         for node in graph.node:
-            if node.name in request.kept or not _is_a_value(node):
+            if node.name in request.kept or node.op.startswith("Placeholder") or not is_stateless(node):
                 continue
             attrs = tuple((name, node.attr[name].SerializeToString(deterministic=True)) for name in sorted(node.attr))
             kept = first.setdefault((node.op, node.device, tuple(node.input), attrs), node.name)
@@ -141,11 +131,9 @@ def _renamed(item: str, names: dict[str, str]) -> str:
     return item.replace(name, names[name], 1) if name in names else item
 
 
-def _is_a_value(node: node_def_pb2.NodeDef) -> bool:
-    """Whether a node's outputs follow of its inputs alone."""
-    if node.op.startswith("Placeholder") or not op_registry.is_registered(node.op):
-        return False
-    return not op_registry.lookup(node.op).stateful
+def is_stateless(node: node_def_pb2.NodeDef) -> bool:
+    """Whether a node is of a type that is known to give the same for the same inputs."""
+    return op_registry.is_registered(node.op) and not op_registry.lookup(node.op).stateful
 
 
 def sort_by_execution_order(graph: graph_pb2.GraphDef, request: Request) -> graph_pb2.GraphDef:

@@ -123,15 +123,8 @@ class ServedSession:
             text = f"Session {self.session.handle} has too many {what}"
             raise exceeded(text, count + 1, "max_prepared_runs", self._max_prepared_runs)
 
-    def callable(self, number: int) -> StepPlan:
-        """A prepared run."""
-        return self._callable(number)[0]
-
-    def callable_options(self, number: int) -> RunOptions:
-        """The options of a prepared run's calls."""
-        return self._callable(number)[1]
-
-    def _callable(self, number: int) -> tuple[StepPlan, RunOptions]:
+    def callable(self, number: int) -> tuple[StepPlan, RunOptions]:
+        """A prepared run, and the options of its calls that give none themselves."""
         found = self._callables.get(number)
         if found is None:
             raise InvalidArgumentError.of(f"No such callable handle: {number}")

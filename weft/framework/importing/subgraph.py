@@ -22,6 +22,30 @@ def node_name(name: str) -> str:
     return name.lstrip("^").partition(":")[0]
 
 
+def needed_nodes(
+    graph_def: graph_pb2.GraphDef, wanted: Collection[str], given: Collection[str] = ()
+) -> list[node_def_pb2.NodeDef]:
+    """The nodes that some need, and these, in the graph's order; not what only nodes that are given need.
+
+    Args:
+        graph_def: the graph.
+        wanted: names of nodes.
+        given: names of nodes whose own inputs are not needed.
+
+    Raises:
+        KeyError: a node is missing.
+    """
+    inputs = {node.name: [] if node.name in given else [node_name(name) for name in node.input] for node in graph_def.node}
+    needed: set[str] = set()
+    waiting = list(wanted)
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            waiting.extend(inputs[name])
+            needed.add(name)
+    return [node for node in graph_def.node if node.name in needed]
+
+
 def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Sequence[str]) -> graph_pb2.GraphDef:
     """The nodes that the nodes named need, and these, in their order.
 
@@ -38,18 +62,11 @@ def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Sequence[str]) 
         raise TypeError(f"graph_def must be a graph_pb2.GraphDef proto. It is {graph_def!r:.80}{meant}.")
     if isinstance(dest_nodes, str):
         raise TypeError(f"dest_nodes must be a list. Of one node it is [{dest_nodes!r}].")
-    inputs = {node.name: [node_name(name) for name in node.input] for node in graph_def.node}
+    names = {node.name: None for node in graph_def.node}
     for name in dest_nodes:
-        if name not in inputs:
-            raise AssertionError(f"{name} is not in graph{_meant(name, inputs)}")
-    needed: set[str] = set()
-    waiting = list(dest_nodes)
-    while waiting:
-        name = waiting.pop()
-        if name not in needed:
-            needed.add(name)
-            waiting.extend(inputs[name])
-    kept = [node for node in graph_def.node if node.name in needed]
+        if name not in names:
+            raise AssertionError(f"{name} is not in graph{_meant(name, names)}")
+    kept = needed_nodes(graph_def, dest_nodes)
     return graph_pb2.GraphDef(node=kept, library=graph_def.library, versions=graph_def.versions)
 
 

@@ -225,7 +225,7 @@ class BatchNormalization(Layer):
         if self.adjustment is not None and may_train:
             transforms.append(_where_training(training, *self.adjustment(shape_of(inputs))))
         if self._virtual is not None and _known(training) is None:
-            get_default_graph().node_count.total += 2
+            get_default_graph().node_count.total += 2  # TensorFlow has two more: later seeds go by the count.
         correction: list[Tensor] = []
         with counted_where_fed(training, self.moving_mean, self.renormalization):
             mean, variance = moments_now = self._statistics(inputs, training)

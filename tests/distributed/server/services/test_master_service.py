@@ -115,13 +115,9 @@ class FakeSessions:
         self.calls.append(("make_callable", feeds, fetches, targets))
         return 7
 
-    def callable(self, number: int) -> FakePlan:
+    def callable(self, number: int) -> tuple[FakePlan, Any]:
         assert number == 7
-        return self.run
-
-    def callable_options(self, number: int) -> Any:
-        assert number == 7
-        return self.options
+        return self.run, self.options
 
     def release_callable(self, number: int) -> None:
         self.calls.append(("release_callable", number))

@@ -75,7 +75,7 @@ class CallService:
                     if message.session_handle != self._admitted.get(connection):
                         raise _foreign(message.session_handle)
                     session = self._sessions.find(message.session_handle)
-                    plan = session.callable(message.callable_id)
+                    plan, _ = session.callable(message.callable_id)
                 except OpError as error:
                     self._send(connection, _failure(message.call_id, error))
                     return

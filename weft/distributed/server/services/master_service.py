@@ -135,7 +135,7 @@ class MasterService:
     ) -> master_pb2.RunCallableResponse:
         """Run a prepared run whose values come and go in the request and response."""
         with self._called(request.session_handle, context) as served:
-            plan, options = served.callable(request.handle), served.callable_options(request.handle)
+            plan, options = served.callable(request.handle)
             values, metadata = _run(plan, [make_ndarray(feed) for feed in request.feed], options, context)
         fetched = [make_tensor_proto(np.asarray(value)) for value in values]
         return master_pb2.RunCallableResponse(fetch=fetched, metadata=metadata)
@@ -145,7 +145,8 @@ class MasterService:
     ) -> explain_pb2.ExplainCallableResponse:
         """What the stages of a prepared run tell about themselves."""
         with self._called(request.session_handle, context) as served:
-            reports = served.callable(request.handle).explain()
+            plan, _ = served.callable(request.handle)
+            reports = plan.explain()
         return explain_pb2.ExplainCallableResponse(stages=stage_reports.encode(reports))
 
     def ReleaseCallable(

@@ -118,7 +118,7 @@ class Cell(Layer):
             dropout_masks(like, rate, self.gates, training)
             for rate, like in ((self.dropout, inputs), (self.recurrent_dropout, state))
         ]
-        return [each and each[:1] if self._one_mask else each for each in drawn]
+        return [each[:1] if each and self._one_mask else each for each in drawn]
 
     @property
     def _one_mask(self) -> bool:
