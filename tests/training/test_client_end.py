@@ -23,6 +23,8 @@ _TOLD = {TELLS_END: "1"}
 def graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[tf.Graph]:
     monkeypatch.setattr(job_watch, "_MOMENT_S", 0.3)
     monkeypatch.setattr(used_targets, "_USED", {})
+    # Another test's server may have had the port that one of this test's is given.
+    monkeypatch.setattr(used_targets, "_SPOKEN_FOR", set())
     with tf.Graph().as_default() as graph:
         yield graph
 
