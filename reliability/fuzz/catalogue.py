@@ -11,8 +11,8 @@ from reliability.fuzz.files import Files
 from reliability.fuzz.frames import Frames
 from reliability.fuzz.graph_defs import GraphDefs
 from reliability.fuzz.grpc_messages import GrpcMessages
-from reliability.fuzz.tables import Tables
+from reliability.fuzz.tables import SliceTables, Tables
 
 TARGETS: Final[Mapping[str, Callable[[], Target]]] = {
-    target.name: target for target in (Checkpoints, Files, Frames, GraphDefs, GrpcMessages, Tables)
+    target.name: target for target in (Checkpoints, Files, Frames, GraphDefs, GrpcMessages, SliceTables, Tables)
 }

@@ -6,7 +6,7 @@ import random
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import weft as tf
 from reliability.fuzz.byte_mutation import mutate
@@ -19,6 +19,7 @@ class Checkpoints:
     """Reads a checkpoint of which one file is changed: index, data, or the state file that names the newest."""
 
     name = "checkpoints"
+    version: ClassVar[int] = tf.train.SaverDef.V2
 
     def __init__(self) -> None:
         self._path = Path(tempfile.mkdtemp(prefix="weft-fuzz-"))
@@ -28,18 +29,21 @@ class Checkpoints:
             tf.get_variable("d", initializer=tf.constant(3, tf.int64))
             tf.get_variable("parts", [6, 2], partitioner=tf.fixed_size_partitioner(3))
             session.run(tf.global_variables_initializer())
-            self._prefix = tf.train.Saver().save(session, str(self._path / "model"), global_step=7)
+            saver = tf.train.Saver(write_version=self.version)
+            self._prefix = saver.save(session, str(self._path / "model"), global_step=7)
         self._files = {
             path.name: path.read_bytes() for path in sorted(self._path.iterdir()) if path.suffix != ".meta"
         }  # fmt: skip
         self._names = sorted(self._files)
+        # The table of what there is: in the V1 format a checkpoint's only file beside the state.
+        ends = ".index" if self.version == tf.train.SaverDef.V2 else Path(self._prefix).name
+        self._table = next(number for number, name in enumerate(self._names) if name.endswith(ends))
         self._spoiled = ""
 
     def make(self, source: random.Random) -> bytes:
         """Make the number of a file, one byte, and its changed content."""
-        # The index decides more than the data.
-        index = next(i for i, name in enumerate(self._names) if name.endswith(".index"))
-        at = index if source.random() < 0.6 else source.randrange(len(self._names))
+        # The table decides more than the data.
+        at = self._table if source.random() < 0.6 else source.randrange(len(self._names))
         return bytes([at]) + mutate(source, self._files[self._names[at]], list(self._files.values()))
 
     def run(self, data: bytes) -> str:

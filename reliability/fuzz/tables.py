@@ -1,16 +1,19 @@
-"""Mutated index files whose checksums are right, so that they reach what lies behind them: blocks, entries, records."""
+"""Mutated tables of checkpoints whose checksums are right, so that they reach what lies behind: blocks, entries, records."""
 
 from __future__ import annotations
 
 import io
 import random
+from typing import Any, ClassVar
 
+import weft as tf
 from reliability.fuzz.byte_mutation import mutate
 from reliability.fuzz.checkpoints import Checkpoints
 from reliability.fuzz.message_mutation import MessageMutation
 from weft.checkpoint.bundle_format import HEADER_KEY
 from weft.checkpoint.coding import crc32c, fixed32, mask_crc, varints
 from weft.checkpoint.table import FOOTER_BYTES, Table, TableWriter
+from weft.proto.saved_tensor_slice_pb2 import SavedTensorSlices
 from weft.proto.tensor_bundle_pb2 import BundleEntryProto, BundleHeaderProto
 
 
@@ -18,23 +21,22 @@ class Tables(Checkpoints):
     """Reads a checkpoint whose index is changed: in one record, in a block's bytes, or in the place of a block."""
 
     name = "tables"
+    header: ClassVar[Any] = BundleHeaderProto
+    record: ClassVar[Any] = BundleEntryProto
 
     def __init__(self) -> None:
         super().__init__()
-        self._index = next(number for number, name in enumerate(self._names) if name.endswith(".index"))
-        data = self._files[self._names[self._index]]
+        data = self._files[self._names[self._table]]
         self._magic = data[-8:]
-        self._entries = list(Table(data, "index").items())
-        self._records = MessageMutation(
-            [BundleEntryProto.FromString(value) for key, value in self._entries if key != HEADER_KEY]
-        )  # fmt: skip
-        self._headers = MessageMutation([BundleHeaderProto.FromString(self._entries[0][1])])
+        self._entries = list(Table(data, "table").items())
+        self._records = MessageMutation([self.record.FromString(value) for key, value in self._entries if key != HEADER_KEY])
+        self._headers = MessageMutation([self.header.FromString(self._entries[0][1])])
         self._block = _block(self._entries)
 
     def make(self, source: random.Random) -> bytes:
-        """Make the number of the index file, one byte, and its changed content."""
+        """Make the number of the table's file, one byte, and its changed content."""
         made = self._changed_records(source) if source.random() < 0.5 else self._changed_block(source)
-        return bytes([self._index]) + made
+        return bytes([self._table]) + made
 
     def _changed_records(self, source: random.Random) -> bytes:
         entries = dict(self._entries)
@@ -43,9 +45,9 @@ class Tables(Checkpoints):
             if source.random() < 0.3:
                 value = mutate(source, value)
             elif key == HEADER_KEY:
-                value = self._headers.mutate(source, BundleHeaderProto.FromString(value)).SerializeToString()
+                value = self._headers.mutate(source, self.header.FromString(value)).SerializeToString()
             else:
-                value = self._records.mutate(source, BundleEntryProto.FromString(value)).SerializeToString()
+                value = self._records.mutate(source, self.record.FromString(value)).SerializeToString()
             if source.random() < 0.2:
                 entries.pop(key, None)
                 key = mutate(source, key)
@@ -80,6 +82,16 @@ class Tables(Checkpoints):
         return data + footer.ljust(FOOTER_BYTES - len(self._magic), b"\0") + self._magic
 
 
+class SliceTables(Tables):
+    """Reads a checkpoint of the V1 format, of which the same is changed: its table has the values, too."""
+
+    name = "slice_tables"
+    version = tf.train.SaverDef.V1
+    # The empty key is the header's in both formats.
+    header = SavedTensorSlices
+    record = SavedTensorSlices
+
+
 class Blocks(Tables):
     """Reads a checkpoint of whose index the input is the block of records, with right checksums around it."""
 
@@ -91,7 +103,7 @@ class Blocks(Tables):
 
     def run(self, data: bytes) -> str:
         """Write the index around the block, and read everything that the checkpoint holds."""
-        return super().run(bytes([self._index]) + self._file(data, varints((0, len(data)))))
+        return super().run(bytes([self._table]) + self._file(data, varints((0, len(data)))))
 
 
 def _block(entries: list[tuple[bytes, bytes]]) -> bytes:

@@ -122,6 +122,14 @@ def test_damage_names_the_file(path: str) -> None:
             open_checkpoint(path)
 
 
+def test_slices_that_overlap_are_damage(tmp_path: Path) -> None:
+    with SliceFileWriter(str(tmp_path / "model")) as writer:
+        for start in (0, 1):
+            writer.add_slice("parts", [4], [start], [2], np.float32([1, 2]))
+    with pytest.raises(tf.errors.DataLossError, match="slices of partitioned tensor 'parts' overlap: 0,2 and 1,2"):
+        open_checkpoint(str(tmp_path / "model")).lookup("parts")
+
+
 def test_damage_behind_a_good_checksum_is_an_error_too(path: str) -> None:
     entries = list(Table(Path(path).read_bytes(), path).items())
     random = np.random.RandomState(5)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft import errors
-from weft.checkpoint.tensor_slice import FULL, TensorSlice, parse_shape_and_slice, slice_key
+from weft.checkpoint.tensor_slice import FULL, TensorSlice, check_covers, parse_shape_and_slice, slice_key
 
 
 def test_keys_are_those_that_tensorflow_writes() -> None:
@@ -49,6 +49,32 @@ def test_intersections() -> None:
     assert box.intersect(TensorSlice((5, 0), (1, 4))) is None
     assert TensorSlice((), ()).intersect(TensorSlice((), ())) == TensorSlice((), ())
     assert TensorSlice((4, 1), (1, 2)).relative_to(box) == (slice(2, 3), slice(1, 3))
+
+
+@pytest.mark.parametrize(
+    ("boxes", "error"),
+    [
+        ([((0, 0), (2, 3)), ((2, 0), (2, 3))], None),
+        ([((0, 0), (4, 1)), ((0, 1), (4, 1)), ((0, 2), (4, 1))], None),
+        ([((0, 0), (2, 1)), ((2, 0), (2, 1)), ((0, 1), (4, 2))], None),
+        ([((0, 0), (2, 3))], "holds 6 of its 12 elements"),
+        # As many elements as the whole has, some of them twice.
+        ([((0, 0), (2, 3)), ((1, 0), (2, 3))], "'v' overlap: 0,2:0,3 and 1,2:0,3"),
+        ([((0, 0), (4, 2)), ((0, 1), (4, 1))], "'v' overlap: 0,4:0,2 and 0,4:1,1"),
+    ],
+)
+def test_slices_cover_a_box_once(boxes: list[tuple[tuple[int, ...], tuple[int, ...]]], error: str | None) -> None:
+    parts = [TensorSlice(*box) for box in boxes]
+    if error is None:
+        check_covers(parts, TensorSlice.whole((4, 3)), "v", "model")
+        return
+    with pytest.raises((errors.DataLossError, errors.InvalidArgumentError), match=error):
+        check_covers(parts, TensorSlice.whole((4, 3)), "v", "model")
+
+
+def test_two_slices_of_a_scalar_overlap() -> None:
+    with pytest.raises(errors.DataLossError, match="overlap"):
+        check_covers([TensorSlice((), ())] * 2, TensorSlice.whole(()), "v", "model")
 
 
 def test_the_printed_form_is_that_of_slice_specifications() -> None:

@@ -13,7 +13,7 @@ from weft.checkpoint.bundle_format import Entry, as_known_dtype, data_filename, 
 from weft.checkpoint.bundle_index import BundleIndex
 from weft.checkpoint.entry_reader import Array, RecordReader, allocate
 from weft.checkpoint.files import RandomAccessFile
-from weft.checkpoint.tensor_slice import TensorSlice
+from weft.checkpoint.tensor_slice import TensorSlice, check_covers
 from weft.framework.types import dtypes
 
 _T = TypeVar("_T")
@@ -119,7 +119,7 @@ class BundleReader:
         if not entry.slices and wanted == whole:
             return self._read(entry, name, RecordReader.read)
         parts = list(self._parts(name, entry, wanted))
-        self._check_covered(name, wanted, sum(part.elements for _, _, _, part in parts))
+        check_covers([part for _, _, _, part in parts], wanted, name, self.prefix)
         # Before there is memory for all: a damaged record may tell any shape, its file holds what it holds.
         for record, label, _, _ in parts:
             self._read(record, label, lambda reader: None)
@@ -146,17 +146,6 @@ class BundleReader:
             )
             raise errors.DataLossError.of(message)
         return record
-
-    def _check_covered(self, name: str, wanted: TensorSlice, covered: int) -> None:
-        if covered < wanted.elements:
-            message = (
-                f"Does not have sufficient slices for partitioned tensor {name} to restore in slice_spec: {wanted}; "
-                f"{self.prefix} holds {covered} of its {wanted.elements} elements"
-            )
-            raise errors.InvalidArgumentError.of(message)
-        if covered > wanted.elements:
-            message = f"{self._index.path}: slices of partitioned tensor {name!r} overlap in {wanted}"
-            raise errors.DataLossError.of(message)
 
     def _read(self, entry: Entry, label: str, action: Callable[[RecordReader], _T]) -> _T:
         path = data_filename(self.prefix, entry.shard, self._index.shards)

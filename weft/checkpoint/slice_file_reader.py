@@ -18,7 +18,7 @@ from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.entry_reader import Array
 from weft.checkpoint.slice_file import META_KEY, values_of
 from weft.checkpoint.table import FOOTER_BYTES, Table, is_table
-from weft.checkpoint.tensor_slice import TensorSlice, slice_key
+from weft.checkpoint.tensor_slice import TensorSlice, check_covers, slice_key
 from weft.framework.types import dtypes
 from weft.platform.hints.spelling import did_you_mean
 from weft.proto import saved_tensor_slice_pb2
@@ -138,12 +138,7 @@ class SliceFileReader:
             part = stored.intersect(wanted)
             if part is not None or stored == wanted:
                 parts.append((stored, part or stored, self._values(name, saved, piece, table)))
-        covered = sum(part.elements for _, part, _ in parts)
-        if covered != wanted.elements:
-            raise errors.InvalidArgumentError.of(
-                f"Does not have sufficient slices for partitioned tensor {name} to restore in slice_spec: {wanted}; "
-                f"{self.prefix} holds {covered} of its {wanted.elements} elements"
-            )
+        check_covers([part for _, part, _ in parts], wanted, name, self.prefix)
         out = np.empty(wanted.sizes, kind.as_numpy_dtype)
         for stored, part, values in parts:
             out[part.relative_to(wanted)] = values[part.relative_to(stored)]

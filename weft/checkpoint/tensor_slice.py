@@ -9,6 +9,7 @@ with a zero byte, which no variable's name does.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -73,6 +74,46 @@ class TensorSlice:
         # This also prints slices in messages that say that the ranks differ.
         pairs = zip(self.starts, self.sizes, strict=False)
         return ":".join("-" if size == FULL else f"{start},{size}" for start, size in pairs)
+
+
+def check_covers(parts: Sequence[TensorSlice], wanted: TensorSlice, name: str, path: str) -> None:
+    """Check that concrete slices, which are inside `wanted`, have each of its elements once.
+
+    Args:
+        name, path: of the partitioned tensor and its checkpoint, for the error.
+
+    Raises:
+        DataLossError: two have elements in common.
+        InvalidArgumentError: some elements are missing.
+    """
+    both = _overlapping(parts)
+    if both is not None:
+        raise errors.DataLossError.of(f"{path}: slices of partitioned tensor {name!r} overlap: {both[0]} and {both[1]}")
+    covered = sum(part.elements for part in parts)
+    if covered != wanted.elements:
+        raise errors.InvalidArgumentError.of(
+            f"Does not have sufficient slices for partitioned tensor {name} to restore in slice_spec: {wanted}; "
+            f"{path} holds {covered} of its {wanted.elements} elements"
+        )
+
+
+def _overlapping(parts: Sequence[TensorSlice]) -> tuple[TensorSlice, TensorSlice] | None:
+    """The first two concrete slices that have elements in common."""
+    if len(parts) < 2:
+        return None
+    # Along the dimension with the most cuts few of them stand beside each other.
+    axis = max(range(len(parts[0].starts)), key=lambda axis: len({part.starts[axis] for part in parts}), default=None)
+    if axis is None:
+        return parts[0], parts[1]
+    ordered = sorted(parts, key=lambda part: part.starts[axis])
+    for number, part in enumerate(ordered, 1):
+        end = part.starts[axis] + part.sizes[axis]
+        for other in itertools.islice(ordered, number, None):
+            if other.starts[axis] >= end:
+                break
+            if part.intersect(other) is not None:
+                return part, other
+    return None
 
 
 def parse_shape_and_slice(spec: str) -> tuple[tuple[int, ...], TensorSlice]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from reliability.fuzz.driver import fuzz, text
-from reliability.fuzz.tables import Tables
+from reliability.fuzz.tables import SliceTables, Tables
 
 
-def test_mutated_input_is_accepted_or_refused_with_a_reason() -> None:
-    target = Tables()
+@pytest.mark.parametrize("kind", [Tables, SliceTables])
+def test_mutated_input_is_accepted_or_refused_with_a_reason(kind: type[Tables]) -> None:
+    target = kind()
     try:
         result = fuzz(target, 400, seed=7)
     finally:
