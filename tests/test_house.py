@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from weft.platform.imports.collections import no_collections
+
 _ROOT = Path(__file__).parent.parent
 _WEFT = _ROOT / "weft"
 
@@ -107,7 +109,14 @@ _LARGE_CLASSES = {
 def _modules() -> dict[Path, ast.Module]:
     """Every module of weft that a person wrote, parsed, by its path in the package."""
     written = (each for each in sorted(_WEFT.rglob("*.py")) if not each.stem.endswith(("_pb2", "_pb2_grpc")))
-    return {each.relative_to(_WEFT): ast.parse(each.read_text(encoding="utf-8")) for each in written}
+    with no_collections():
+        return {each.relative_to(_WEFT): ast.parse(each.read_text(encoding="utf-8")) for each in written}
+
+
+@functools.cache
+def _nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Every node of a module: many rules look at all of them."""
+    return tuple(ast.walk(tree))
 
 
 def _package(path: Path) -> str:
@@ -130,16 +139,28 @@ def _classes(tree: ast.Module) -> frozenset[str]:
     return frozenset(node.name for node in tree.body if isinstance(node, ast.ClassDef))
 
 
+def _is_private(node: ast.AST) -> bool:
+    """Whether it is `thing._private`, the thing not being the object or class itself."""
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr.startswith("_")
+        and not node.attr.startswith("__")
+        and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
+    )
+
+
 def _reaches(tree: ast.Module, classes: frozenset[str]) -> Iterator[ast.Attribute]:
     """Each `other._private` that is no member of a class around it; tables beside a class may name its methods."""
+    if not any(map(_is_private, _nodes(tree))):
+        return
     waiting: list[tuple[ast.AST, frozenset[str]]] = [(tree, frozenset())]
     while waiting:
         node, own = waiting.pop()
         if isinstance(node, ast.ClassDef):
             own |= frozenset(_members(node))
-        elif isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+        elif isinstance(node, ast.Attribute) and _is_private(node):
             match node.value:
-                case ast.Name(id=name) if name in classes or name in ("self", "cls"):
+                case ast.Name(id=name) if name in classes:
                     pass
                 case ast.Call(func=ast.Name(id="super")):
                     pass
@@ -167,7 +188,7 @@ def _masked(tree: ast.Module) -> Iterator[str]:
                         held.add(name)
                         if name.islower() and not name.startswith("__"):
                             yield name
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         match node:
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant()) if name in held:
                 yield name
@@ -200,9 +221,13 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     graphlib.TopologicalSorter({name: found - faces for name, found in imported.items()}).prepare()
 
 
+def _has_name(tree: ast.Module, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in _nodes(tree))
+
+
 def test_only_the_public_names_a_graph_and_its_nodes_and_what_is_imported_later_are_known_by_type_alone() -> None:
-    detours = {str(path) for path, tree in _modules().items() if "TYPE_CHECKING" in ast.dump(tree)}
-    later = {str(path) for path, tree in _modules().items() if "id='Later'" in ast.dump(tree)}
+    detours = {str(path) for path, tree in _modules().items() if _has_name(tree, "TYPE_CHECKING")}
+    later = {str(path) for path, tree in _modules().items() if _has_name(tree, "Later")}
     assert later == {
         "credentials/credentials.py",
         "platform/files/file_system.py",
@@ -224,7 +249,7 @@ def test_a_folder_has_a_dozen_files_at_most(package: str) -> None:
 
 
 def _anys(tree: ast.Module) -> int:
-    return sum(isinstance(node, ast.Name) and node.id == "Any" for node in ast.walk(tree))
+    return sum(isinstance(node, ast.Name) and node.id == "Any" for node in _nodes(tree))
 
 
 def test_any_says_what_a_type_is_more_and_more_seldom() -> None:
@@ -241,7 +266,7 @@ def _longer(found: dict[str, int], limit: int, longest: dict[str, int]) -> dict[
 def _file_lines(path: Path, tree: ast.Module) -> int:
     told = [
         (node.body[0].end_lineno or 0) - node.body[0].lineno
-        for node in ast.walk(tree)
+        for node in _nodes(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node, clean=False)
     ]
     return len((_WEFT / path).read_text(encoding="utf-8").splitlines()) - sum(told)
@@ -262,7 +287,7 @@ def test_functions_and_classes_stay_small() -> None:
     functions: Counter[str] = Counter()
     classes: Counter[str] = Counter()
     for path, tree in _modules().items():
-        for node in ast.walk(tree):
+        for node in _nodes(tree):
             match node:
                 case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                     functions[f"{path} {name}"] = max(functions[f"{path} {name}"], _function_lines(node))
@@ -291,4 +316,4 @@ def test_any_is_rare_in_the_whole_package() -> None:
 
 def test_nothing_depends_on_how_an_interpreter_counts_references() -> None:
     counting = {"getrefcount", "getallocatedblocks"}
-    assert [path for path, tree in _modules().items() if any(getattr(n, "attr", "") in counting for n in ast.walk(tree))] == []
+    assert [path for path, tree in _modules().items() if any(getattr(n, "attr", "") in counting for n in _nodes(tree))] == []

@@ -7,6 +7,7 @@ where it means one very op, for its declaration (`definition_of`).
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
@@ -149,6 +150,7 @@ def _told_apart(tree: ast.Module) -> Iterator[set[str]]:
             yield _names_in(elements)
 
 
+@functools.cache
 def _found(room: str) -> list[tuple[str, str]]:
     found = []
     for path in sorted((ROOT / room).rglob("*.py")):
