@@ -82,12 +82,23 @@ _PROGRAMS: list[tuple[int, Callable[..., object]]] = [
     (8, lambda x, x3: tf.contrib.layers.one_hot_encoding(_INPUT(tf.int32, [None]), 5)),
     (43, lambda x, x3: tf.nn.rnn_cell.DropoutWrapper(
         tf.nn.rnn_cell.LSTMCell(3), 0.5, variational_recurrent=True, input_size=4, dtype=tf.float32)),
+    (2, lambda x, x3: tf.verify_tensor_all_finite(x, "bad")),
+    (28, lambda x, x3: tf.layers.dropout(x, 0.5, training=_training(False))),
+    (33, lambda x, x3: tf.layers.dropout(x, 0.5, training=_training(True))),
+    (76, lambda x, x3: tf.layers.batch_normalization(x, training=_training(False))),
+    (93, lambda x, x3: tf.layers.batch_normalization(x, training=_training(True))),
+    (163, lambda x, x3: tf.layers.batch_normalization(x, training=_training(False), renorm=True)),
+    (196, lambda x, x3: tf.layers.batch_normalization(x, training=_training(True), renorm=True)),
 ]  # fmt: skip
 
 
 def _loss(x: tf.Tensor) -> tf.Tensor:
     w, b = tf.get_variable("w", [4, 3]), tf.get_variable("b", [3], initializer=tf.zeros_initializer())
     return tf.reduce_mean(tf.square(tf.matmul(x, w) + b))
+
+
+def _training(is_resource: bool) -> tf.Variable:
+    return tf.get_variable("training", initializer=True, trainable=False, use_resource=is_resource)
 
 
 def _of_rows() -> tf.Tensor:

@@ -98,3 +98,22 @@ def test_contribs_renormalization_has_the_variables_of_tensorflow():
 def test_contribs_renormalization_does_not_go_with_updates_in_place():
     with pytest.raises(ValueError, match="renorm is not supported with batch_weights, updates_collections"):
         tf.contrib.layers.batch_norm(tf.constant(_IMAGES), renorm=True, updates_collections=None)
+
+
+@pytest.mark.parametrize("is_resource", [False, True])
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda x, training: tf.layers.batch_normalization(x, training=training),
+        lambda x, training: tf.contrib.layers.batch_norm(x, is_training=training, fused=False),
+        lambda x, training: tf.keras.Sequential([tf.keras.layers.BatchNormalization()])(x, training=training),
+    ],
+)
+def test_a_variable_tells_whether_a_step_trains(layer, is_resource):
+    training = tf.get_variable("training", initializer=False, trainable=False, use_resource=is_resource)
+    made = layer(tf.constant(_IMAGES), training)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_allclose(session.run(made), _IMAGES / np.sqrt(1 + 1e-3), rtol=1e-5)
+        session.run(training.assign(True))
+        np.testing.assert_allclose(session.run(made), _normalized(_IMAGES, (0, 1, 2)), atol=1e-5)

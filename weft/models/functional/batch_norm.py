@@ -22,11 +22,10 @@ from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.graphs.collections import GraphKeys
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nested.nest import map_structure
-from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
 from weft.models.functional.layer_outputs import add_variable, collected, variable_collections
-from weft.models.layers.core import either_branch
+from weft.models.layers.core import either_branch, known_condition
 from weft.models.layers.norm import Adjustment, BatchNormalization, counted_where_fed
 from weft.models.layers.renorm import Clipping
 from weft.ops.arg_scope import add_arg_scope
@@ -241,7 +240,7 @@ def _statistics(
             return list(moments(inputs, axes))
         return list(weighted_moments(inputs, axes, reshape(weights, [-1] + [1] * len(axes))))
 
-    if _known(is_training) is False:
+    if known_condition(is_training) is False:
         return list(averages)
     return list(either_branch(is_training, of_batch, lambda: [identity(each) for each in averages]))
 
@@ -266,15 +265,9 @@ def _by_formula(
     return batch_normalization(inputs, wide(mean), wide(variance), wide(beta), wide(gamma), epsilon)
 
 
-def _known(is_training: TensorLike) -> bool | None:
-    """Whether this is training; None where a step says so."""
-    known = constant_value(is_training) if isinstance(is_training, Tensor) else is_training
-    return None if known is None else bool(known)
-
-
 def _decay_of_layer(decay: float, is_training: TensorLike, by_node: bool) -> float | Tensor:
     """How slowly averages move where tf.layers' class does the work in TensorFlow, by nodes as many as its."""
-    if _known(is_training) is None:
+    if known_condition(is_training) is None:
         chosen: Tensor = either_branch(is_training, lambda: convert_to_tensor(decay), lambda: convert_to_tensor(1.0))
         return chosen
     return convert_to_tensor(decay) if by_node else decay
@@ -311,7 +304,7 @@ class _Updates:
         Args:
             values: a tensor, or several.
         """
-        if _known(self.is_training) is False:
+        if known_condition(self.is_training) is False:
             return values
         if self.is_layer and self.collections is not None:
             for update in self._of_layer():
@@ -344,7 +337,7 @@ class _Updates:
     def _moved_or_not(self, moves: Sequence[Callable[[], Nest]]) -> Sequence[Nest]:
         """Both averages after their moves, or as they are where a step does not train."""
         with contextlib.ExitStack() as stack:
-            if _known(self.is_training) is None:
+            if known_condition(self.is_training) is None:
                 # TensorFlow has no node for an average that stays as it is.
                 stack.enter_context(get_default_graph().node_count.as_many_as(22))
             made: Sequence[Nest] = either_branch(

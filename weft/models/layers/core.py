@@ -196,18 +196,33 @@ def dense(
 
 def either_branch(condition: TensorLike, if_true: Callable[[], T], if_false: Callable[[], T]) -> T:
     """One function's result, chosen while building if the condition is known, else by a conditional."""
+    known = known_condition(condition)
+    if known is None:
+        chosen: T = cond(condition, if_true, if_false)
+        return chosen
+    return if_true() if known else if_false()
+
+
+def known_condition(condition: TensorLike) -> bool | None:
+    """What is known of a condition while the graph is built; None of a tensor or a variable that only a step tells.
+
+    Args:
+        condition: a [] bool tensor or variable, or a Python value; Python's None counts as False.
+
+    Raises:
+        TypeError: it is none of these.
+    """
     if isinstance(condition, Tensor):
-        known = constant_value(condition)
-        if known is None:
-            chosen: T = cond(condition, if_true, if_false)
-            return chosen
-        condition = bool(known)
-    elif not (condition is None or hasattr(condition, "_as_graph_element") or (np.isscalar(condition) and condition in (0, 1))):
+        found = constant_value(condition)
+        return None if found is None else bool(found)
+    if hasattr(condition, "_as_graph_element"):
+        return None
+    if not (condition is None or (np.isscalar(condition) and condition in (0, 1))):
         raise TypeError(
             f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(condition)} ({condition!r}); "
             "training=True and training=False are the two."
         )
-    return if_true() if condition else if_false()
+    return bool(condition)
 
 
 class Dropout(Layer):

@@ -21,11 +21,10 @@ from weft.framework.building.aliases import (
 )
 from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.graphs.graph import get_default_graph
-from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.tensor_shape import TensorShape, as_dims
-from weft.models.layers.core import either_branch
+from weft.models.layers.core import either_branch, known_condition
 from weft.models.layers.layer import Layer
 from weft.models.layers.named_objects import WeightOptions, initializer_of, weight_options
 from weft.models.layers.renorm import Clipping, Renormalization
@@ -221,10 +220,10 @@ class BatchNormalization(Layer):
 
     def _normalized(self, inputs: Tensor, training: TensorLike) -> Tensor:
         transforms: list[tuple[Tensor, Tensor]] = []
-        may_train = _known(training) is not False
+        may_train = known_condition(training) is not False
         if self.adjustment is not None and may_train:
             transforms.append(_where_training(training, *self.adjustment(shape_of(inputs))))
-        if self._virtual is not None and _known(training) is None:
+        if self._virtual is not None and known_condition(training) is None:
             get_default_graph().node_count.total += 2  # TensorFlow has two more: later seeds go by the count.
         correction: list[Tensor] = []
         with counted_where_fed(training, self.moving_mean, self.renormalization):
@@ -243,7 +242,7 @@ class BatchNormalization(Layer):
         return self._by_formula(inputs, mean, variance, transforms)
 
     def _move_averages(self, mean: Tensor, variance: Tensor, training: TensorLike) -> None:
-        is_training = _known(training)
+        is_training = known_condition(training)
         if is_training is None or is_training:
             momentum = self.momentum
             if is_training is None:
@@ -303,7 +302,7 @@ class BatchNormalization(Layer):
         def moving() -> tuple[Tensor, Tensor]:
             return identity(self.moving_mean), identity(self.moving_variance)
 
-        if _known(training) is False:
+        if known_condition(training) is False:
             return self.moving_mean, self.moving_variance
         return either_branch(training, batch, moving)
 
@@ -337,12 +336,6 @@ def _where_training(training: TensorLike, scale: Tensor, offset: Tensor) -> tupl
     )
 
 
-def _known(training: TensorLike) -> bool | None:
-    """Whether this is training; None where a step tells."""
-    known = constant_value(training) if isinstance(training, Tensor) else training
-    return None if known is None else bool(known)
-
-
 def counted_where_fed(
     training: TensorLike, average: Variable, renormalization: Renormalization | None = None
 ) -> contextlib.AbstractContextManager[None]:
@@ -358,11 +351,15 @@ def counted_where_fed(
     Returns:
         A context manager for the block that makes both; it counts as usual where `training` is known.
     """
-    if not isinstance(training, Tensor) or constant_value(training) is not None:
+    if known_condition(training) is not None:
         return contextlib.nullcontext()
     nodes = 56 if hasattr(average, "handle") else 48
+    branches = 4
     if renormalization is not None:
+        branches = 8
         nodes = (137 if hasattr(average, "handle") else 118) + renormalization.nodes_of_limits
+    if hasattr(training, "handle"):
+        nodes += 4 * branches  # Each of them reads the variable four times.
     return get_default_graph().node_count.as_many_as(nodes)
 
 

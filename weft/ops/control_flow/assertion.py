@@ -266,4 +266,6 @@ def verify_tensor_all_finite(
     text = msg if message is None else message
     if text is None:
         raise TypeError(f"verify_tensor_all_finite needs a message for {tensor.name} {format_dims(tensor.dims)}")
+    # TensorFlow gives what has been checked by a node of its own, which counts for the seeds of later random nodes.
+    get_default_graph().node_count.total += 1
     return check_numerics(tensor, text, name)

@@ -67,7 +67,8 @@ def cond(
     with graph.name_scope(name or "cond") as scope:
         predicate = _predicate(pred)
         # TensorFlow has a Switch of the predicate, and a node for each of its sides. A function has an If, and nothing else.
-        graph.node_count.total += 3 if graph.has_inline_bodies else 0
+        # It converts the predicate for each of them, and for the pivot: a resource variable is read four times.
+        graph.node_count.total += (6 if hasattr(pred, "handle") else 3) if graph.has_inline_bodies else 0
         then_graph, then_result = _branch(graph, scope, "true_fn", true_fn, strict)
         else_graph, else_result = _branch(graph, scope, "false_fn", false_fn, strict)
         _check_same(then_result, else_result)

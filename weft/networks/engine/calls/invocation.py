@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.framework.building.aliases import Nest, Regularizer, TensorLike
+from weft.framework.building.tensor_conversion import is_tensor
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nested import nest
 from weft.framework.nodes.operation import Tensor
@@ -72,7 +73,7 @@ class Invocation:
         outer = current_call()
         training = None if outer is None else outer.training
         if training is not None and takes:
-            given["training"] = cast(training, dtypes.bool) if isinstance(training, Tensor) else bool(training)
+            given["training"] = cast(training, dtypes.bool) if is_tensor(training) else bool(training)
         return training
 
     def _penalize(self, outputs: Nest) -> None:
