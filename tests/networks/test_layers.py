@@ -107,3 +107,9 @@ def test_feature_columns_as_a_layer() -> None:
     assert [each.name for each in embedded.trainable_weights] == ["dense_features_1/c_embedding/embedding_weights:0"]
     with pytest.raises(ValueError, match="must be a DenseColumn"):
         layers.DenseFeatures([kinds])
+
+
+def test_losses_of_a_layer_begin_with_those_of_its_activities():
+    layer = tf.keras.layers.Dense(3, activity_regularizer="l2", kernel_regularizer="l1")
+    layer(tf.placeholder(tf.float32, [None, 2]))
+    assert [each.name for each in layer.losses] == ["dense/ActivityRegularizer/truediv:0", "dense/kernel/Regularizer/add:0"]

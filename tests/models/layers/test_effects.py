@@ -56,3 +56,13 @@ def test_what_is_no_loss_is_told(layer: type) -> None:
     for loss in "much", object():
         with pytest.raises(TypeError, match="float32"):
             layer().add_loss(loss)
+
+
+def test_a_penalty_on_activities_is_a_mean_over_the_batch():
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    tf.layers.dense(x, 3, kernel_initializer=tf.ones_initializer(), activity_regularizer=tf.nn.l2_loss)
+    (penalty,) = tf.losses.get_regularization_losses()
+    assert penalty.name == "dense/ActivityRegularizer/truediv:0"
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(penalty) == 89.5

@@ -33,6 +33,8 @@ from weft.models.layers.input_spec import check_inputs
 from weft.models.layers.layer_names import snake_case, unique_name
 from weft.models.layers.named_objects import activation_of, named
 from weft.models.layers.scope_argument import scope_argument
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.math.casting import cast as to_dtype
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.scopes import ScopeLike, VariableScope, default_variable_store
@@ -202,12 +204,21 @@ class Layer(Effects):
                     self.build(nest.map_structure(lambda each: each.shape, inputs))
                     self.built = True
                 outputs: Tensor = call(self.call, (inputs, *args), kwargs | scope_argument(self.call, entered))
-                if self.activity_regularizer is not None:
-                    self.add_loss(self.activity_regularizer(outputs))
+                self._penalize(outputs)
         self.note_call(inputs, outputs)
         return outputs
 
     apply = __call__
+
+    def _penalize(self, outputs: Nest) -> None:
+        """Add the activities' penalty as a mean over the batch, which is the first dimension."""
+        if self.activity_regularizer is None:
+            return
+        with get_default_graph().name_scope("ActivityRegularizer"):
+            for output in nest.flatten(outputs):
+                penalty = self.activity_regularizer(output)
+                if penalty is not None:
+                    self.add_loss(penalty / to_dtype(shape_of(output)[0], penalty.dtype))
 
     def _converted(self, inputs: Nest) -> Nest:
         """Tensors for what is none, in the structure of the inputs where there are several tensors."""

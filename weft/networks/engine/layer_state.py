@@ -205,7 +205,8 @@ class LayerState(HeldParts):
     @property
     def losses(self) -> list[Nest]:
         """The losses of the layer and of those in it."""
-        own = [each() if callable(each) else each for each in self._added_losses]
+        tensors = [each for each in self._added_losses if not callable(each)]
+        own = [*tensors, *(each() for each in self._added_losses if callable(each))]
         return [*(each for each in own if each is not None), *self._from_inner("losses")]
 
     @property

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from weft.framework.building.aliases import Nest, VariableLike
-from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.building.tensor_conversion import is_tensor
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types.printed import printed
 from weft.networks.objects import registry
-from weft.networks.state.defaults import cast_to_floatx
+from weft.networks.state.defaults import cast_to_floatx, floatx
 from weft.ops.array.constant import constant
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.elementwise import square
@@ -52,12 +52,12 @@ class L1L2(Regularizer):
 
     def __call__(self, x: VariableLike) -> Tensor:
         """The penalty."""
-        penalty = constant(0.0, dtype=convert_to_tensor(self.l1).dtype)
+        penalty: Any = 0.0
         if self.l1:
-            penalty = penalty + reduce_sum(self.l1 * absolute(x))
+            penalty += self.l1 * reduce_sum(absolute(x))
         if self.l2:
-            penalty = penalty + reduce_sum(self.l2 * square(x))
-        return penalty
+            penalty += self.l2 * reduce_sum(square(x))
+        return penalty if is_tensor(penalty) else constant(0.0, dtype=floatx())
 
     def get_config(self) -> dict[str, object]:
         """Both factors."""
