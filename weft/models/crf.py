@@ -13,6 +13,7 @@ import numpy as np
 
 from weft.framework.building.aliases import Nest, TensorLike, VariableLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.models.rnn.cell import RNNCell
@@ -102,6 +103,7 @@ def crf_log_norm(inputs: Tensor, sequence_lengths: TensorLike, transition_params
             CrfForwardRnnCell(transition_params), inputs[:, 1:], sequence_length=_one_less(lengths), initial_state=first,
             dtype=inputs.dtype,
         )  # fmt: skip
+        _count(-1 if inputs.shape[1].value else 0)
         return _unless_empty(reduce_logsumexp(alphas, [1]), lengths)
 
     return _by_steps(inputs, lambda: _unless_empty(reduce_logsumexp(first, [1]), lengths), several)
@@ -139,6 +141,7 @@ def crf_unary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, input
     firsts = reshape(mul(range_of(0, mul(sizes[0], sizes[1]), 1), sizes[2]), [sizes[0], sizes[1]])
     flat = reshape(add(cast(firsts, tags.dtype), tags), [-1])
     potentials = reshape(gather(reshape(inputs, [-1]), flat), [sizes[0], sizes[1]])
+    _count(-7)
     return reduce_sum(mul(potentials, sequence_mask(sequence_lengths, shape(tags)[1], inputs.dtype)), 1)
 
 
@@ -153,6 +156,7 @@ def crf_binary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, tran
     tags, transitions = convert_to_tensor(tag_indices), convert_to_tensor(transition_params)
     count = convert_to_tensor(transitions.shape[0].value, dtype=tags.dtype)
     potentials = gather(reshape(transitions, [-1]), add(mul(tags[:, :-1], count), tags[:, 1:]))
+    _count(6)
     mask = sequence_mask(sequence_lengths, shape(tags)[1], transitions.dtype.base_dtype)
     return reduce_sum(mul(potentials, mask[:, 1:]), 1)
 
@@ -259,6 +263,7 @@ def crf_decode(potentials: Tensor, transition_params: TensorLike, sequence_lengt
         )  # fmt: skip
         last = expand_dims(cast(argmax(scores, 1), dtypes.int32), -1)
         back = CrfDecodeBackwardRnnCell(potentials.shape[2].value)
+        _count(-1)
         turned = reverse_sequence(before, links, seq_dim=1)
         tags, _ = dynamic_rnn(back, turned, sequence_length=links, initial_state=last, dtype=dtypes.int32)
         return reverse_sequence(concat([last, squeeze(tags, [2])], 1), lengths, seq_dim=1), reduce_max(scores, 1)
@@ -288,6 +293,11 @@ def viterbi_decode(
     return tags[::-1], np.max(best)
 
 
+def _count(nodes: int) -> None:
+    """Count what TensorFlow has more, or less, of nodes: later random nodes get their seeds by the count."""
+    get_default_graph().node_count.total += nodes
+
+
 def _one_less(lengths: Tensor) -> Tensor:
     """How many transitions sequences have."""
     return maximum(convert_to_tensor(0, dtype=lengths.dtype), sub(lengths, 1))
@@ -301,6 +311,7 @@ def _by_steps(inputs: Tensor, single: Callable[[], _Made], several: Callable[[],
     """What is made for sequences of one step, or of several; as the run shows where the graph does not know."""
     steps = inputs.shape[1].value
     if steps:
+        _count(3)  # of the condition
         return single() if steps == 1 else several()
     made: _Made = cond(equal(shape(inputs)[1], 1), single, several)
     return made

@@ -83,9 +83,10 @@ class Beta(ScalarDistribution):
         return (self._total,)
 
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
-        like = ones_like(self._total)
-        first = random_gamma([n], like * self._one, dtype=self.dtype, seed=seed)
-        second = random_gamma([n], like * self._zero, dtype=self.dtype, seed=derived_seed(seed, "beta"))
+        # Both are made before the first seed is chosen, which goes by the count of nodes.
+        one, zero = ones_like(self._total) * self._one, ones_like(self._total) * self._zero
+        first = random_gamma([n], one, dtype=self.dtype, seed=seed)
+        second = random_gamma([n], zero, dtype=self.dtype, seed=derived_seed(seed, "beta"))
         return first / (first + second)
 
     def _log_prob(self, value: Tensor) -> Tensor:

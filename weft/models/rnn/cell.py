@@ -195,19 +195,23 @@ class RNNCell(Effects):
         """What `build` does in the scope of the variables."""
 
     def build_in(
-        self, scope: VariableScope, inputs_shape: Nest, dtype: DTypeLike, first_values: Callable[[str], Initializer]
+        self,
+        scope: VariableScope,
+        inputs_shape: Nest,
+        dtype: DTypeLike,
+        first_values: Callable[[str], Initializer] | None = None,
     ) -> None:
-        """Make the variables before any call, in a scope, from initializers by their names in place of the cell's own.
+        """Make the variables before any call, in a scope, maybe from initializers by their names in place of the cell's own.
 
         Args:
             scope: the scope of the variables.
             inputs_shape: the shape of a step's inputs, `[batch, depth]`.
             dtype: the variables' type.
-            first_values: gives the initializer of a variable for its name.
+            first_values: gives the initializer of a variable for its name; those of the cell when None.
         """
         self._variable_scope, self._dtype = scope, dtypes.as_dtype(dtype).base_dtype
         self._first_values = first_values
-        with variable_scope(scope, auxiliary_name_scope=False):
+        with variable_scope(scope, reuse=self._reuse, auxiliary_name_scope=False):
             self.build(inputs_shape)
         self.built = True
 

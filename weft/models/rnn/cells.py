@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft.framework.building.aliases import Activation, DTypeLike, Initializer, Nest
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.node_errors import described
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types.dtypes import DType
@@ -377,6 +378,17 @@ class LSTMBlockCell(LSTMCell):
         dtype: DTypeLike | None = None, reuse: bool | None = None, name: str = "lstm_cell",
     ) -> None:  # fmt: skip
         super().__init__(num_units, use_peephole, cell_clip, forget_bias=forget_bias, reuse=reuse, name=name, dtype=dtype)
+
+    @property
+    def has_peepholes(self) -> bool:
+        """Whether the gates see the memory."""
+        return self._use_peepholes
+
+    def call(self, inputs: Nest, state: Nest) -> Nest:
+        """The output and the new state of one step."""
+        # TensorFlow makes one op, and zeros for the peepholes that are not there: later seeds go by the count.
+        with get_default_graph().node_count.as_many_as(1 if self._use_peepholes else 2):
+            return super().call(inputs, state)
 
 
 def _clipped(tensor: Tensor, limit: float | None) -> Tensor:

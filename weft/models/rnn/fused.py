@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 
 from weft.framework.building.aliases import DTypeLike, Nest, TensorLike, VariableLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.printed import printed
+from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import batch_size_of
 from weft.models.rnn.cells import LSTMBlockCell, LSTMStateTuple
 from weft.models.rnn.dynamic import dynamic_rnn
@@ -203,14 +205,28 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         steps = _checked_steps(inputs, initial_state, dtype)
         if initial_state is not None:
             initial_state = LSTMStateTuple(*initial_state)
+        lengths = None if sequence_length is None else convert_to_tensor(sequence_length)
         opened = self._opened_scope(scope)
+        if not self._cell.built:
+            self._cell.build_in(opened, steps.shape[1:], self._cell.dtype or steps.dtype)
 
         def step(each: Nest, state: Nest) -> Nest:
             return self._cell(each, state, opened)
 
         cell = _Step(self._cell, step)
-        outputs, last = dynamic_rnn(cell, steps, sequence_length, initial_state, dtype, time_major=True, scope=opened)
+        with get_default_graph().node_count.as_many_as(
+            self._nodes(steps.shape, initial_state is not None, lengths is not None)
+        ):
+            outputs, last = dynamic_rnn(cell, steps, lengths, initial_state, dtype, time_major=True, scope=opened)
         return (unstack(outputs) if isinstance(inputs, list) else outputs), last
+
+    def _nodes(self, inputs: TensorShape, has_state: bool, has_lengths: bool) -> int:
+        """How many nodes TensorFlow makes beside the variables, for one op over all steps: later seeds go by the count."""
+        count = (12 if has_state else 15) - self._cell.has_peepholes
+        open_steps, open_batch = (size.value is None for size in inputs[:2])
+        if open_batch:
+            count += 5 if has_state else 6
+        return count + 9 * open_steps + (29 - 2 * open_batch) * has_lengths
 
     def _opened_scope(self, scope: ScopeLike) -> VariableScope:
         """The scope of the variables: opened at the first call, before the loop's own, so that names stay unique."""

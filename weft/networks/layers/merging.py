@@ -14,7 +14,8 @@ from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.ops.array.filling import ones_like
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import expand_dims, squeeze
+from weft.ops.array.shape_ops import expand_dims, reshape, squeeze
+from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.transposing import transpose
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import maximum, minimum
@@ -242,12 +243,20 @@ def batch_dot(x: Tensor, y: Tensor, axes: tuple[int, int], normalize: bool = Fal
         x, y = l2_normalize(x, first), l2_normalize(y, second)
     if x.shape.ndims == 2 and y.shape.ndims == 2:
         return expand_dims(reduce_sum(x * y, axis=1), 1)
-    left = expand_dims(x, 1) if x.shape.ndims == 2 else transpose(x, _axis_at(x, first, last=True))
-    right = expand_dims(y, 2) if y.shape.ndims == 2 else transpose(y, _axis_at(y, second, last=False))
-    made = matmul(left, right)
-    if x.shape.ndims == 2:
-        made = squeeze(made, [1])
-    return squeeze(made, [-1]) if y.shape.ndims == 2 else made
+    ranks = [int(each.shape.ndims or 0) for each in (x, y)]
+    if max(ranks) == 3:
+        made = matmul(_with_rank_3(x), _with_rank_3(y), transpose_a=first == 1, transpose_b=second == 2)
+    else:
+        left = expand_dims(x, 1) if ranks[0] == 2 else transpose(x, _axis_at(x, first, last=True))
+        right = expand_dims(y, 2) if ranks[1] == 2 else transpose(y, _axis_at(y, second, last=False))
+        made = matmul(left, right)
+    if ranks[0] == 2:
+        return squeeze(made, [1])
+    return squeeze(made, [-1]) if ranks[1] == 2 else made
+
+
+def _with_rank_3(tensor: Tensor) -> Tensor:
+    return reshape(tensor, concat([shape_of(tensor), [1]], 0)) if tensor.shape.ndims == 2 else tensor
 
 
 def _axis_at(tensor: Tensor, axis: int, last: bool) -> list[int]:

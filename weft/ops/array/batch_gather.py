@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.framework.building.aliases import Array, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.operation import Tensor
 from weft.ops.array.filling import zeros_like
@@ -32,11 +33,15 @@ def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = Non
     Raises:
         ValueError: `indices` is of unknown rank.
     """
-    positions = convert_to_tensor(indices, name="indices")
-    rank = rank_of(positions)
-    if rank is None:
-        raise ValueError("batch_gather does not allow indices with unknown shape.")
-    return gather(params, positions, batch_dims=rank - 1, axis=rank - 1, name=name)
+    with input_scope(name, "BatchGather", (params, indices)):
+        positions = convert_to_tensor(indices, name="indices")
+        rank = rank_of(positions)
+        if rank is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        params = convert_to_tensor(params, name="params")
+        # TensorFlow counts the positions in all batches through; later random nodes get their seeds by the count.
+        with get_default_graph().node_count.as_many_as(4 + 19 * rank if rank > 1 else 25):
+            return gather(params, positions, batch_dims=rank - 1, axis=rank - 1)
 
 
 @dispatchable

@@ -376,16 +376,21 @@ def meshgrid(*args: TensorLike, **kwargs: str) -> list[Tensor]:
         raise ValueError("indexing parameter must be either 'xy' or 'ij'")
     with get_default_graph().name_scope(name):
         count = len(args)
-        order = [1, 0, *range(2, count)] if indexing == "xy" and count > 1 else list(range(count))
-        tensors = [convert_to_tensor(each) for each in args]
-        sizes = [reshape(size_internal(each), [1]) for each in tensors]
-        whole = concat([sizes[axis] for axis in order], 0) if count > 1 else next(iter(sizes), None)
-        grids = []
-        for index, tensor in enumerate(tensors):
-            place = order.index(index)
-            flat = reshape(tensor, [1] * place + [-1] + [1] * (count - 1 - place))
-            grids.append(mul(flat, ones(whole, tensor.dtype.base_dtype), name="mul"))
-        return grids
+        is_turned = indexing == "xy" and count > 1
+        order = [1, 0, *range(2, count)] if is_turned else list(range(count))
+        # TensorFlow makes a tensor of an input for each use of it; later random nodes get their seeds by the count.
+        conversions = sum(2 * (not isinstance(each, Tensor)) for each in args)
+        conversions += count > 0 and not isinstance(args[0], Tensor)
+        with get_default_graph().node_count.as_many_as(5 * count + 4 + 4 * is_turned + conversions if count else 0):
+            tensors = [convert_to_tensor(each) for each in args]
+            sizes = [reshape(size_internal(each), [1]) for each in tensors]
+            whole = concat([sizes[axis] for axis in order], 0) if count > 1 else next(iter(sizes), None)
+            grids = []
+            for index, tensor in enumerate(tensors):
+                place = order.index(index)
+                flat = reshape(tensor, [1] * place + [-1] + [1] * (count - 1 - place))
+                grids.append(mul(flat, ones(whole, tensor.dtype.base_dtype), name="mul"))
+            return grids
 
 
 def _unraveled_shape(node: Operation) -> list[Dims]:

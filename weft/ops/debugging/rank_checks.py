@@ -31,6 +31,8 @@ def _rank_check(
                 raise TypeError(f"{message or ''}  {each.name} must be of type <dtype: 'int32'>: a rank is an integer.")
             if each.dims not in (None, ()):
                 raise ValueError(f"Rank must be a scalar. It has shape {format_dims(each.dims)}.")
+        # TensorFlow has a node for the type of each rank, and one for a shape that is known: later seeds go by the count.
+        get_default_graph().node_count.total += len(ranks)
         prefix = f"{message}.  " if message else ""
         known = [told_value(each) for each in ranks]
         found = rank_of(tensor)
@@ -41,6 +43,7 @@ def _rank_check(
                 raise ValueError(
                     f"{prefix}Tensor {tensor.name} must have rank {what}{shown}.  Received rank {found}, shape {tensor.shape}"
                 )
+            get_default_graph().node_count.total += 1
             return no_op(name="static_checks_determined_all_ok")
         shown_data = list(data) if data is not None else [
             prefix, f"Tensor {tensor.name} must have rank {what}".rstrip(), *ranks, "Received shape: ",

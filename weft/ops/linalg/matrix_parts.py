@@ -9,6 +9,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.node_errors import BuildMisfit
 from weft.framework.nodes.operation import Operation, Tensor
@@ -226,19 +227,30 @@ def eye(
     """
     with input_scope(name, "eye", (num_rows, num_columns, batch_shape)):
         is_square = num_columns is None
-        columns = num_rows if is_square else num_columns
-        known = [_known_size(size) for size in (num_rows, columns)]
-        if None not in known and (batch_shape is None or not isinstance(batch_shape, Tensor)):
-            return _plain_eye(known, () if batch_shape is None else as_dims(batch_shape), is_square, dtype)
-        rows = cast(convert_to_tensor(num_rows, name="num_rows"), dtypes.int32)
-        columns = cast(convert_to_tensor(columns, name="num_columns"), dtypes.int32)
-        batch = convert_to_tensor([] if batch_shape is None else batch_shape, dtypes.int32, name="shape")
-        if is_square:
-            diagonal = ones(concat([batch, reshape(rows, [1])], 0), dtype)
-            return matrix_diag_node(diagonal, name="diag")
-        diagonal = ones(concat([batch, reshape(minimum(rows, columns), [1])], 0), dtype)
-        sizes = concat([batch, reshape(rows, [1]), reshape(columns, [1])], 0)
-        return matrix_set_diag_node(zeros(sizes, dtype), diagonal, name="set_diag")
+        tensors = [isinstance(each, Tensor) for each in ((num_rows,) if is_square else (num_rows, num_columns))]
+        if any(tensors) or isinstance(batch_shape, Tensor):
+            # TensorFlow joins batch and sizes in the step, known or not; later random nodes get their seeds by the count.
+            count = 6 + any(tensors) if is_square else 12 + 2 * (not all(tensors)) if any(tensors) else 11
+            with get_default_graph().node_count.as_many_as(count + (not isinstance(batch_shape, Tensor))):
+                return _eye(num_rows, num_columns, batch_shape, dtype)
+        return _eye(num_rows, num_columns, batch_shape, dtype)
+
+
+def _eye(num_rows: Array, num_columns: Array | None, batch_shape: Array, dtype: DTypeLike) -> Tensor:
+    is_square = num_columns is None
+    columns = num_rows if is_square else num_columns
+    known = [_known_size(size) for size in (num_rows, columns)]
+    if None not in known and (batch_shape is None or not isinstance(batch_shape, Tensor)):
+        return _plain_eye(known, () if batch_shape is None else as_dims(batch_shape), is_square, dtype)
+    rows = cast(convert_to_tensor(num_rows, name="num_rows"), dtypes.int32)
+    columns = cast(convert_to_tensor(columns, name="num_columns"), dtypes.int32)
+    batch = convert_to_tensor([] if batch_shape is None else batch_shape, dtypes.int32, name="shape")
+    if is_square:
+        diagonal = ones(concat([batch, reshape(rows, [1])], 0), dtype)
+        return matrix_diag_node(diagonal, name="diag")
+    diagonal = ones(concat([batch, reshape(minimum(rows, columns), [1])], 0), dtype)
+    sizes = concat([batch, reshape(rows, [1]), reshape(columns, [1])], 0)
+    return matrix_set_diag_node(zeros(sizes, dtype), diagonal, name="set_diag")
 
 
 def _known_size(size: Array) -> int | None:

@@ -8,6 +8,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, Result, TensorLike
 from weft.framework.building.op_context import OpContext
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.op_types.op_def import AtMost
@@ -109,6 +110,7 @@ def bincount(
                 "tf.cast(arr, tf.int32) makes them, tf.histogram_fixed_width counts fractions."
             )
         arr = cast(given, dtypes.int32)
+        get_default_graph().node_count.total += 2  # of TensorFlow's size, by which later seeds go
         is_filled = cast(greater(size(arr), 0), dtypes.int32)
         length = mul(is_filled, add(reduce_max(arr), 1, name="add"), name="mul")
         if minlength is not None:

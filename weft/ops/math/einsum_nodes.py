@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from weft.framework.types.dims import Dims
+
+# A diagonal, an axis and a sum.
+_TRACE: Final = 3
 
 # The size of a dimension, None where TensorFlow takes it from the tensor in the step.
 _Sizes = list[int | None]
@@ -68,9 +72,10 @@ def tensorflows_nodes(terms: Sequence[str], right: str, shapes: Sequence[Dims]) 
     terms = [_with_digits(term, count) for term, count in zip(terms, extra, strict=True)]
     right = _with_digits(right, max(extra))
     if any(len(set(term)) < len(term) for term in terms):
-        return None
-    if any(sum(label in term for term in terms) > 2 for label in set("".join(terms)) - set(right)):
-        return None
+        return _TRACE if not right and len(terms) == 1 and len(terms[0]) == 2 else None
+    summed = sorted(set("".join(terms)) - set(right))
+    if any(sum(label in term for term in terms) > 2 for label in summed):
+        return _elementwise(terms, "".join(summed) + right)
     made, *others = (_Part(term, list(dims or ())) for term, dims in zip(terms, shapes, strict=True))
     for other in others:
         made = _multiplied(made, other, right)
@@ -79,6 +84,12 @@ def tensorflows_nodes(terms: Sequence[str], right: str, shapes: Sequence[Dims]) 
         made = _Part(left, [0] * len(left), made.nodes + 2)
     made.order(right)
     return made.nodes
+
+
+def _elementwise(terms: Sequence[str], order: str) -> int:
+    """Of inputs that are brought to one order and rank, multiplied element by element, from 1 on, and summed."""
+    turned = sum(list(term) != sorted(term, key=order.index) for term in terms)
+    return 2 * turned + 3 * len(terms) + 3
 
 
 def _with_digits(term: str, count: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft.framework.building.aliases import Padding, ShapeLike, Sizes, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.graphs.graph import get_default_graph
@@ -81,13 +83,17 @@ def depthwise_conv2d(
     with input_scope(name, "depthwise", (input, filter)) as scope:
         input = convert_to_tensor(input, name="tensor_in")
         filter = convert_to_tensor(filter, name="filter_in")
-        _count_shape_and_rate()
-        return _depthwise(input, filter, strides, padding, layout, _rates(rate, dilations, layout), scope)
+        rates = _rates(rate, dilations, layout)
+        _count_beside(input, layout, rates)
+        return _depthwise(input, filter, strides, padding, layout, rates, scope)
 
 
-def _count_shape_and_rate() -> None:
+def _count_beside(input: Tensor, layout: str, rates: Sequence[int]) -> None:
     """Count what TensorFlow has beside a convolution of each channel: later random nodes get their seeds by the count."""
-    get_default_graph().node_count.total += 2
+    count = get_default_graph().node_count
+    count.total += 2
+    if max(rates) > 1 and input.dims is not None:
+        count.total += nodes_of_gaps(input.dims[2:] if layout == "NCHW" else input.dims[1:-1], None) - 1
 
 
 def _depthwise(
@@ -150,7 +156,7 @@ def separable_conv2d(
         pointwise_filter.shape.with_rank(4)[:2].assert_is_compatible_with([1, 1])
         rates = _rates(rate, dilations, layout)
         between = _depthwise(input, depthwise_filter, strides, padding, layout, rates, "depthwise")
-        _count_shape_and_rate()
+        _count_beside(input, layout, rates)
         return conv2d(between, pointwise_filter, [1, 1, 1, 1], "VALID", data_format=layout, name=scope)
 
 

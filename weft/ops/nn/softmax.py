@@ -408,7 +408,7 @@ def _check_label_shapes(labels: Tensor, logits: Tensor) -> bool:
 def _flat_sparse_cross_entropy(
     logits: Tensor, labels: Tensor, labels_shape: Tensor, are_known: bool, name: str | None
 ) -> Tensor:
-    checks = [] if are_known else [assert_equal(labels_shape, slice_helper(shape_internal(logits), slice(None, -1)))]
+    checks = [] if are_known else [assert_equal(shape_internal(labels), slice_helper(shape_internal(logits), slice(None, -1)))]
     with get_default_graph().control_dependencies(checks):
         classes = slice_helper(shape_internal(logits), sub(rank(logits), 1, name="sub"))
         flat = reshape(logits, [-1, classes])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from typing import Final
 
 from weft.framework.building.aliases import DTypeLike, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad
@@ -22,6 +24,12 @@ from weft.ops.math.unary import rsqrt, sqrt
 from weft.ops.signal.fourier import irfft, rfft
 
 _INVERSE: Final = {1: 1, 2: 3, 3: 2, 4: 4}
+
+# How many nodes TensorFlow makes for a type and norm, by whether the length is known: later seeds go by the count.
+_NODES: Final = {
+    (1, None, False): 47, (2, None, True): 28, (2, None, False): 61, (2, "ortho", True): 39, (2, "ortho", False): 76,
+    (3, None, True): 29, (3, None, False): 76, (3, "ortho", True): 37, (3, "ortho", False): 88,
+}  # fmt: skip
 
 
 def _check(tensor: Tensor, kind: int, n: int | None, axis: int, norm: str | None) -> None:
@@ -90,7 +98,10 @@ def dct(
         if n is not None:
             tensor = _cut_or_padded(tensor, n)
         transform = {1: _first, 2: _second, 3: _third, 4: _fourth}[type]
-        return transform(tensor, norm)
+        is_known = tensor.dims is not None and tensor.dims[-1] is not None
+        nodes = _NODES.get((type, norm, is_known))
+        with contextlib.nullcontext() if nodes is None else get_default_graph().node_count.as_many_as(nodes):
+            return transform(tensor, norm)
 
 
 def idct(

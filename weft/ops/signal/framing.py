@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from weft.framework.building.aliases import Array, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.node_errors import described
 from weft.framework.nodes.operation import Tensor
@@ -98,21 +99,28 @@ def frame(
         place = int(axis) if isinstance(axis, bool) else _known(axis, "axis")
         if isinstance(place, Tensor):
             raise ValueError(f"frame: axis must be known when the graph is built, got {described(place)}")
-        if rank is None:
-            return _of_any_rank(tensor, place, lambda flat: frame(flat, frame_length, frame_step, pad_end, pad_value, 1))
-        if not -rank <= place < rank:
+        if rank is not None and not -rank <= place < rank:
             raise ValueError(f"frame: axis is {place}, and the signal has {rank} dimension(s): {described(tensor)}")
-        at = place % rank
-        length, step = _known(frame_length, "frame_length"), _known(frame_step, "frame_step")
-        size = _size(tensor, at)
-        if pad_end:
-            frames = -(-size // step)
-            missing = _at_least_none((frames - 1) * step + length - size)
-            tensor = pad_v2(tensor, [[0, missing] if each == at else [0, 0] for each in range(rank)], pad_value)
-        else:
-            frames = _at_least_none(1 + (size - length) // step)
-        # Behind a further dimension the gradient is dense, as programs expect of a signal's.
-        return squeeze(gather(expand_dims(tensor, 0), frame_positions(frames, length, step), axis=at + 1), [0])
+        # TensorFlow joins parts that all frames are made of; later random nodes get their seeds by the count.
+        conversions = sum(not isinstance(each, Tensor) for each in (frame_length, frame_step))
+        nodes = 98 + (not isinstance(pad_value, Tensor)) if pad_end else 65
+        with get_default_graph().node_count.as_many_as(nodes + conversions):
+            if rank is None:
+                return _of_any_rank(tensor, place, lambda flat: frame(flat, frame_length, frame_step, pad_end, pad_value, 1))
+            return _frames(tensor, place % rank, frame_length, frame_step, pad_value if pad_end else None)
+
+
+def _frames(tensor: Tensor, at: int, frame_length: TensorLike, frame_step: TensorLike, pad_value: TensorLike | None) -> Tensor:
+    length, step = _known(frame_length, "frame_length"), _known(frame_step, "frame_step")
+    size = _size(tensor, at)
+    if pad_value is None:
+        frames = _at_least_none(1 + (size - length) // step)
+    else:
+        frames = -(-size // step)
+        missing = _at_least_none((frames - 1) * step + length - size)
+        tensor = pad_v2(tensor, [[0, missing] if each == at else [0, 0] for each in range(len(tensor.shape))], pad_value)
+    # Behind a further dimension the gradient is dense, as programs expect of a signal's.
+    return squeeze(gather(expand_dims(tensor, 0), frame_positions(frames, length, step), axis=at + 1), [0])
 
 
 def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
@@ -138,12 +146,14 @@ def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None
             raise ValueError(f"frame_step must be an integer. Got {checked.dtype!r}")
         if rank_of(checked) not in (0, None):
             raise ValueError(f"frame_step must be a scalar, it has shape {checked.shape}")
-        step, frames, length = _known(frame_step, "frame_step"), _size(tensor, -2), _size(tensor, -1)
-        samples = (frames - 1) * step + length
-        flat = transpose(reshape(tensor, [-1, frames * length]))
-        positions = reshape(frame_positions(frames, length, step), [-1])
-        summed = transpose(unsorted_segment_sum(flat, positions, samples))
-        result = reshape(summed, concat([shape_internal(tensor)[:-2], [samples]], 0))
+        # TensorFlow adds up parts that all frames are made of; later random nodes get their seeds by the count.
+        with get_default_graph().node_count.as_many_as(90):
+            step, frames, length = _known(frame_step, "frame_step"), _size(tensor, -2), _size(tensor, -1)
+            samples = (frames - 1) * step + length
+            flat = transpose(reshape(tensor, [-1, frames * length]))
+            positions = reshape(frame_positions(frames, length, step), [-1])
+            summed = transpose(unsorted_segment_sum(flat, positions, samples))
+            result = reshape(summed, concat([shape_internal(tensor)[:-2], [samples]], 0))
         if tensor.dims is not None:
             result.set_shape([*tensor.dims[:-2], samples if isinstance(samples, int) else None])
         return result

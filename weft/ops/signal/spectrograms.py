@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from weft.framework.building.aliases import DTypeLike, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
@@ -38,7 +39,10 @@ def _window(
     kind = dtypes.as_dtype(dtype)
     if not kind.is_floating:
         raise ValueError(f"dtype must be a floating point type. Found {kind!r}")
-    with input_scope(name, default, (length, periodic)):
+    # TensorFlow looks at a length that the graph does not have as a constant; later random nodes get their seeds by the count.
+    is_told = not isinstance(length, Tensor) or length.op.type == "Const"
+    nodes = (22 if is_told else 31) + sum(not isinstance(each, Tensor) for each in (length, periodic))
+    with input_scope(name, default, (length, periodic)), get_default_graph().node_count.as_many_as(nodes):
         samples = convert_to_tensor(length, dtypes.int32, name="window_length")
         if rank_of(samples) not in (0, None):
             raise ValueError(f"Shape {samples.shape} must have rank 0")
@@ -118,11 +122,14 @@ def stft(
     """
     with input_scope(name, "stft", (signals, frame_length, frame_step)):
         tensor = convert_to_tensor(signals, name="signals")
-        length, step = _as_int(frame_length, "frame_length"), _as_int(frame_step, "frame_step")
+        given = convert_to_tensor(frame_length, dtypes.int32, name="frame_length")
+        length, step = _as_int(given, "frame_length"), _as_int(frame_step, "frame_step")
         size = _power_of_two_from(length) if fft_length is None else _as_int(fft_length, "fft_length")
         frames = frame(tensor, length, step, pad_end=pad_end)
+        # TensorFlow has made the lengths tensors once; later random nodes get their seeds by the count.
+        get_default_graph().node_count.total -= 1 if fft_length is None else 2
         if window_fn is not None:
-            frames = frames * window_fn(length, dtype=frames.dtype)
+            frames = frames * window_fn(given, dtype=frames.dtype)
         return rfft(frames, [size])
 
 
@@ -151,14 +158,19 @@ def inverse_stft(
         tensor = convert_to_tensor(stfts, name="stfts")
         if not tensor.dtype.is_complex:
             raise ValueError(f"stfts must be complex, it is {tensor.dtype!r}")
-        length, step = _as_int(frame_length, "frame_length"), _as_int(frame_step, "frame_step")
+        given = convert_to_tensor(frame_length, dtypes.int32, name="frame_length")
+        length, step = _as_int(given, "frame_length"), _as_int(frame_step, "frame_step")
         size = _power_of_two_from(length) if fft_length is None else _as_int(fft_length, "fft_length")
-        frames = irfft(tensor, [size])[..., :length]
+        # TensorFlow has made the lengths tensors once; later random nodes get their seeds by the count.
+        get_default_graph().node_count.total -= fft_length is not None
+        frames = irfft(tensor, [size])
+        if fft_length is not None or isinstance(length, Tensor) or length != size:
+            frames = frames[..., :length]
         missing = maximum(0, length - size) if isinstance(length, Tensor) or isinstance(size, Tensor) else max(0, length - size)
         if not isinstance(missing, int) or missing:
             frames = pad(frames, [*[[0, 0]] * (len(frames.shape) - 1), [0, missing]])
         if window_fn is not None:
-            frames = frames * window_fn(length, dtype=frames.dtype)
+            frames = frames * window_fn(given, dtype=frames.dtype)
         return overlap_and_add(frames, step)
 
 
@@ -253,7 +265,9 @@ def linear_to_mel_weight_matrix(
     """
     kind = dtypes.as_dtype(dtype)
     _check_mel(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, kind)
-    with input_scope(name, "linear_to_mel_weight_matrix", (sample_rate,)):
+    # TensorFlow counts further parts of the frames of three edges; later random nodes get their seeds by the count.
+    nodes = 122 + (not isinstance(num_spectrogram_bins, Tensor))
+    with input_scope(name, "linear_to_mel_weight_matrix", (sample_rate,)), get_default_graph().node_count.as_many_as(nodes):
         rate = cast(convert_to_tensor(sample_rate), kind)
         low, high = (convert_to_tensor(edge, kind) for edge in (lower_edge_hertz, upper_edge_hertz))
         # The lowest bin, which is constant over time, has no place on the scale.

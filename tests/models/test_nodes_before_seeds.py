@@ -1,0 +1,134 @@
+"""How far the seeds of random nodes go on behind functions that TensorFlow makes of many nodes, and weft of few."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft as tf
+
+distributions, rnn, crf = tf.contrib.distributions, tf.contrib.rnn, tf.contrib.crf
+
+
+def floats(*shape):
+    return tf.placeholder(tf.float32, shape)
+
+
+def ints(*shape):
+    return tf.placeholder(tf.int32, shape)
+
+
+def normal(*parts):
+    return distributions.MultivariateNormalDiag(*(part if part is None else floats(*part) for part in parts))
+
+
+def sampled_log_prob():
+    made = normal([None, 2], [None, 2])
+    made.log_prob(made.sample())
+    made.log_prob(floats(None, 2))
+    made.entropy()
+
+
+def divergence(*parts):
+    normal(*parts).kl_divergence(normal(*parts))
+
+
+def fused(peephole=False, lengths=None, state=None, dims=(3, 2, 4)):
+    cell = rnn.LSTMBlockFusedCell(5, use_peephole=peephole)
+    cell(floats(*dims), state and tuple(floats(dims[1], 5) for _ in "ch"), tf.float32, lengths and ints(lengths))
+
+
+def block_cell():
+    cell = rnn.LSTMBlockCell(5)
+    cell(floats(2, 4), cell.zero_state(2, tf.float32))
+
+
+# What is made, and the nodes of TensorFlow 1.15.5 for it, with the placeholders.
+COUNTS = {
+    "a normal distribution of vectors": (lambda: normal([2], [2]), 42),
+    "one of a batch that a step tells": (lambda: normal([None, 2], [None, 2]), 60),
+    "one of a multiple of the identity": (lambda: normal([3, 2], None, [3]), 48),
+    "one without means": (lambda: normal(None, [None, 2]), 53),
+    "its sample": (lambda: normal([2], [2]).sample(), 104),
+    "its samples": (lambda: normal([None, 2], [None, 2]).sample(5), 142),
+    "its density, and the entropy": (sampled_log_prob, 262),
+    "its density for samples": (lambda: normal([2], [2]).prob(floats(None, 2)), 121),
+    "its entropy alone": (lambda: normal([None, 2], None).entropy(), 136),
+    "its moments": (lambda: [getattr(normal([None, 2], [2]), each)() for each in ("mean", "stddev", "covariance")], 158),
+    "its divergence": (lambda: divergence([None, 2], [None, 2]), 176),
+    "classes of a batch": (lambda: tf.distributions.Categorical(floats(None, 3)).log_prob(ints(None)), 29),
+    "the likeliest class": (lambda: tf.distributions.Categorical(floats(None, 3)).mode(), 11),
+    "a beta distribution": (lambda: tf.distributions.Beta(floats(2), floats(2)).sample(), 38),
+    "a fused LSTM": (fused, 30),
+    "a fused LSTM with peepholes": (lambda: fused(True), 59),
+    "a fused LSTM of lengths": (lambda: fused(lengths=2), 60),
+    "a fused LSTM of an open batch": (lambda: fused(lengths=None, dims=(None, None, 4)), 45),
+    "a fused LSTM with a state": (lambda: fused(state=True, dims=(None, 2, 4)), 38),
+    "a block cell": (block_cell, 33),
+    "taggings": (lambda: crf.crf_log_likelihood(floats(None, None, 4), ints(None, None), ints(None)), 353),
+    "taggings of known length": (lambda: crf.crf_log_likelihood(floats(None, 5, 4), ints(None, 5), ints(None)), 286),
+    "the likeliest tagging": (lambda: crf.crf_decode(floats(2, 5, 4), floats(4, 4), ints(2)), 274),
+    "separable, with gaps": (lambda: tf.contrib.layers.separable_conv2d(floats(1, 8, 8, 2), 4, 3, 1, rate=2), 41),
+    "separable, with gaps, of any size": (
+        lambda: tf.layers.separable_conv2d(floats(1, None, None, 2), 4, 3, dilation_rate=2),
+        103,
+    ),
+    "of each channel, with gaps": (
+        lambda: tf.nn.depthwise_conv2d(floats(1, 8, 8, 2), floats(3, 3, 2, 1), [1] * 4, "VALID", rate=[2, 2]),
+        15,
+    ),
+    "expected places": (lambda: tf.contrib.layers.spatial_softmax(floats(None, None, None, 2)), 58),
+    "a penalty on activities": (lambda: tf.layers.dense(floats(None, 4), 3, activity_regularizer=tf.nn.l2_loss), 25),
+    "a penalty of Keras": (lambda: tf.keras.layers.Dense(3, activity_regularizer="l2")(floats(None, 4)), 35),
+    "a product over the last axes": (lambda: tf.keras.layers.Dot(2)([floats(None, 3, 4), floats(None, 5, 4)]), 3),
+    "a product with vectors": (lambda: tf.keras.layers.Dot((2, 1))([floats(None, 3, 4), floats(None, 4)]), 9),
+    "a loss with weights": (lambda: tf.losses.mean_squared_error(floats(None, 1), floats(None, 1), floats(None, 1)), 149),
+    "a loss with any weights": (
+        lambda: tf.losses.absolute_difference(floats(2, 3), floats(2, 3), tf.placeholder(tf.float32)),
+        156,
+    ),
+    "a mean with weights": (lambda: tf.metrics.mean(floats(None), floats(None)), 90),
+    "classes of sequences": (
+        lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=ints(None, None), logits=floats(None, None, 4)),
+        36,
+    ),
+    "a trace": (lambda: tf.einsum("ii", floats(3, 3)), 4),
+    "a product of three": (lambda: tf.einsum("bi,bi,ij->bj", floats(None, 4), floats(None, 4), floats(4, 5)), 19),
+    "a grid": (lambda: tf.meshgrid(floats(3), floats(None)), 20),
+    "a grid of lists": (lambda: tf.meshgrid([1.0, 2.0], [3.0], indexing="ij"), 19),
+    "a unit matrix of a size in the step": (lambda: tf.eye(tf.shape(floats(3, None))[0], 2), 21),
+    "unit matrices": (lambda: tf.eye(3, batch_shape=tf.shape(floats(None))), 8),
+    "rows by batch": (lambda: tf.batch_gather(floats(None, None, 5), ints(None, None, 2)), 63),
+    "counts": (lambda: tf.bincount(ints(None), minlength=5), 16),
+    "a check of the rank": (lambda: tf.assert_rank_in(floats(None, 4), [2, 3]), 7),
+    "frames": (lambda: tf.signal.frame(floats(None), 20, 10, pad_end=True), 102),
+    "a spectrogram": (lambda: tf.signal.stft(floats(None, 100), 20, 10), 97),
+    "its inverse": (lambda: tf.signal.inverse_stft(tf.placeholder(tf.complex64, [9, 17]), 32, 10), 120),
+    "mel": (lambda: tf.signal.linear_to_mel_weight_matrix(20, 129), 123),
+    "coefficients": (lambda: tf.signal.mfccs_from_log_mel_spectrograms(floats(None, 20)), 35),
+    "cosines": (lambda: tf.signal.idct(floats(3, None), norm="ortho"), 89),
+    "a window": (lambda: tf.signal.hamming_window(tf.placeholder(tf.int32, [])), 33),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_seed_goes_by_tensorflows_count(name):
+    build, count = COUNTS[name]
+    with tf.Graph().as_default():
+        tf.set_random_seed(5)
+        build()
+        assert tf.get_seed(None)[1] == count
+
+
+def test_a_fused_lstm_has_the_first_values_of_tensorflow():
+    tf.set_random_seed(7)
+    outputs, _ = rnn.LSTMBlockFusedCell(2)(tf.ones([2, 1, 3]), dtype=tf.float32)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(outputs).ravel().tolist() == pytest.approx([-0.26397, 0.06091, -0.34036, 0.10351], abs=1e-5)
+
+
+def test_samples_of_vectors_have_the_values_of_tensorflow():
+    tf.set_random_seed(1)
+    drawn = distributions.MultivariateNormalDiag([0.0, 1.0], [1.0, 2.0]).sample()
+    with tf.Session() as session:
+        assert session.run(drawn).tolist() == pytest.approx([1.6009, 1.25614], abs=1e-4)
