@@ -63,7 +63,8 @@ class MultivariateNormalDiag(NormalOfVectors):
             deviations = None if scale_diag is None else convert_to_tensor(scale_diag, name="scale_diag")
             factor = None
             if scale_identity_multiplier is not None:
-                factor = convert_to_tensor(scale_identity_multiplier, (mean if deviations is None else deviations).dtype)
+                given = mean if deviations is None else deviations
+                factor = convert_to_tensor(scale_identity_multiplier, None if given is None else given.dtype)
             before = count.total
             self._diag = diagonal_scale(deviations, factor, mean)
             self._given_loc = mean
