@@ -135,7 +135,8 @@ class MultivariateNormalDiag(NormalOfVectors):
         with self._as_many_as(self._nodes.stddev() + 1):
             return matrix_diag(square(self._diag))
 
-    def _divergence(self, other: MultivariateNormalDiag) -> Tensor:
+    def divergence_from(self, other: MultivariateNormalDiag) -> Tensor:
+        """KL(self || other): `batch_shape`."""
         with self._as_many_as(self._nodes.divergence(other._nodes)):
             variance = other.variance()
             ratio = self.variance() / variance
@@ -145,4 +146,4 @@ class MultivariateNormalDiag(NormalOfVectors):
 @RegisterKL(MultivariateNormalDiag, MultivariateNormalDiag)
 def _kl_diag_diag(a: MultivariateNormalDiag, b: MultivariateNormalDiag, name: str | None = None) -> Tensor:
     with input_scope(name, "kl_mvn_mvn"):
-        return a._divergence(b)
+        return a.divergence_from(b)

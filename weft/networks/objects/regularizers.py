@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from weft.framework.building.aliases import Nest, VariableLike
-from weft.framework.building.tensor_conversion import is_tensor
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types.printed import printed
 from weft.networks.objects import registry
@@ -52,12 +51,12 @@ class L1L2(Regularizer):
 
     def __call__(self, x: VariableLike) -> Tensor:
         """The penalty."""
-        penalty: Any = 0.0
+        penalty: float | Tensor = 0.0
         if self.l1:
             penalty += self.l1 * reduce_sum(absolute(x))
         if self.l2:
             penalty += self.l2 * reduce_sum(square(x))
-        return penalty if is_tensor(penalty) else constant(0.0, dtype=floatx())
+        return penalty if isinstance(penalty, Tensor) else constant(penalty, dtype=floatx())
 
     def get_config(self) -> dict[str, object]:
         """Both factors."""

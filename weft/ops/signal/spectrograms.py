@@ -11,6 +11,7 @@ from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.operation import Tensor
+from weft.framework.op_types.op_role import Role
 from weft.framework.types import dtypes
 from weft.ops.array.filling import ones
 from weft.ops.array.padding import pad
@@ -40,7 +41,7 @@ def _window(
     if not kind.is_floating:
         raise ValueError(f"dtype must be a floating point type. Found {kind!r}")
     # TensorFlow looks at a length that the graph does not have as a constant; later random nodes get their seeds by the count.
-    is_told = not isinstance(length, Tensor) or length.op.type == "Const"
+    is_told = not isinstance(length, Tensor) or length.op.op_def.role is Role.CONSTANT
     nodes = (22 if is_told else 31) + sum(not isinstance(each, Tensor) for each in (length, periodic))
     with input_scope(name, default, (length, periodic)), get_default_graph().node_count.as_many_as(nodes):
         samples = convert_to_tensor(length, dtypes.int32, name="window_length")
