@@ -79,3 +79,17 @@ def test_the_settings_are_tensorflows() -> None:
     assert config.replace(tpu_config=CONFIG.TPUConfig("5m")).tpu_config.iterations_per_loop == "5m"
     with pytest.raises(ValueError, match="Invalid TPUConfig `iterations_per_loop` value"):
         CONFIG.TPUConfig(0)
+
+
+def test_a_random_node_of_the_model_has_tensorflows_seed(tmp_path: Path) -> None:
+    seeds = []
+
+    def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any]) -> Any:
+        seeds.append(tf.get_seed(None))
+        step = tf.train.get_global_step()
+        return CONFIG.TPUEstimatorSpec(mode, loss=tf.constant(1.0), train_op=tf.assign_add(step, 1))
+
+    config = CONFIG.RunConfig(model_dir=str(tmp_path), tf_random_seed=3)
+    estimator = CONFIG.TPUEstimator(model_fn, config=config, use_tpu=False, train_batch_size=2)
+    estimator.train(lambda params: tf.data.Dataset.from_tensors((tf.zeros([2]), tf.zeros([2]))), steps=1)
+    assert seeds == [(3, 30 - 3)]  # A draw of uniform numbers has three nodes before the one with the seed.

@@ -83,6 +83,10 @@ _PROGRAMS: list[tuple[int, Callable[..., object]]] = [
     (43, lambda x, x3: tf.nn.rnn_cell.DropoutWrapper(
         tf.nn.rnn_cell.LSTMCell(3), 0.5, variational_recurrent=True, input_size=4, dtype=tf.float32)),
     (2, lambda x, x3: tf.verify_tensor_all_finite(x, "bad")),
+    (21, lambda x, x3: tf.repeat(x, _INPUT(tf.int32, []), axis=0)),
+    (47, lambda x, x3: tf.repeat(x, _INPUT(tf.int64, [5]), axis=0)),
+    (71, lambda x, x3: tf.repeat(x3, _INPUT(tf.int32, [6]), axis=1)),
+    (58, lambda x, x3: tf.repeat(x, _INPUT(tf.int32), axis=0)),
     (28, lambda x, x3: tf.layers.dropout(x, 0.5, training=_training(False))),
     (33, lambda x, x3: tf.layers.dropout(x, 0.5, training=_training(True))),
     (76, lambda x, x3: tf.layers.batch_normalization(x, training=_training(False))),

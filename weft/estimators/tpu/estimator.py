@@ -15,6 +15,10 @@ from weft.estimators.tpu.config import TPURunConfig
 from weft.estimators.tpu.spec import TPUEstimatorSpec
 from weft.estimators.warm_start_settings import WarmStartSettings
 from weft.framework.compat.function_signatures import fn_args
+from weft.framework.graphs.graph import Graph
+from weft.ops.variables.scopes import get_variable_scope
+from weft.ops.variables.variable import Variable
+from weft.ops.variables.variable_scope import variable_scope
 from weft.platform.logs import tf_logging
 
 _RESERVED: Final = ("batch_size", "context")
@@ -66,6 +70,11 @@ class TPUEstimator(Estimator):
         if tells:
             verify_model_fn_args(model_fn, params or {})
         super().__init__(_converted(model_fn), model_dir, config, params or {}, warm_start_from)
+
+    def _create_and_assert_global_step(self, graph: Graph) -> Variable:
+        # TensorFlow's is a resource variable whatever the program's others are: seeds go by its nodes.
+        with graph.as_default(), variable_scope(get_variable_scope(), use_resource=True, auxiliary_name_scope=False):
+            return super()._create_and_assert_global_step(graph)
 
     def _params_of(self, mode: str) -> Params:
         size = self._batch_sizes.get(mode)

@@ -322,11 +322,15 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: int | None = None, name
             raise ValueError("repeat: the rank of the input must be known")
         if count and not -count <= axis < count:
             raise ValueError(f"axis={axis} out of bounds: expected {-count}<=axis<{count}")
-        times = cast(convert_to_tensor(repeats, name="repeats"), dtypes.int32)
+        times = convert_to_tensor(repeats, name="repeats")
         at = axis % max(count, 1)
-        if rank_of(times) == 0:
-            return _repeat_alike(data, times, at, count)
-        return _repeat_each(data, times, at)
+        # Seeds of later random nodes go by TensorFlow's count, which moves the axis to the front and back again.
+        is_alike, moved = rank_of(times) == 0, 23 if at else 11 * (rank_of(times) is None)
+        with get_default_graph().node_count.as_many_as(count + (18 if is_alike else 44 + moved)):
+            times = cast(times, dtypes.int32)
+            made = _repeat_alike(data, times, at, count) if is_alike else _repeat_each(data, times, at)
+        made.set_shape([None if each == at else size for each, size in enumerate(data.shape.as_list())])
+        return made
 
 
 def _repeat_alike(data: Tensor, times: Tensor, axis: int, rank: int) -> Tensor:

@@ -55,7 +55,8 @@ def global_step_read(hook: str) -> Any:
         )
     # Outside of the program's scopes: the reading waits for nothing and is where the step is.
     # TensorFlow has the initial value stand in for a step without a value, by a branch; seeds of later nodes go by the count.
-    counted = graph.node_count.as_many_as(11) if isinstance(step, Variable) else contextlib.nullcontext()
+    nodes = 12 if hasattr(step, "handle") else 11
+    counted = graph.node_count.as_many_as(nodes) if isinstance(step, Variable) else contextlib.nullcontext()
     with graph.as_default(), graph.control_dependencies(None), graph.name_scope(f"{step.op.name}/"), counted:
         value = step.read_value() if isinstance(step, Variable) else step
         read = add(value, 0)
