@@ -64,6 +64,17 @@ def _averages_in_a_branch() -> Any:
         return average.average(weight).read_value()
 
 
+def _average_with_a_step() -> Any:
+    weight = tf.get_variable("weight", initializer=1.0, use_resource=False)
+    step = tf.train.get_or_create_global_step()
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(weight * weight, global_step=step)
+    average = tf.train.ExponentialMovingAverage(0.9999, num_updates=step)
+    with tf.control_dependencies([train]):
+        update = average.apply([weight])
+    with tf.control_dependencies([update]):
+        return average.average(weight).read_value()
+
+
 PROGRAMS: dict[str, Callable[[], Any]] = {
     **{f"decode_{kind}": lambda kind=kind: tf.image.decode_image(_picture(kind)) for kind in ("PNG", "JPEG", "BMP", "GIF")},  # type: ignore[misc]
     "diagonals": lambda: tf.linalg.diag_part(_matrices(), k=(-2, 2), padding_value=7.0),
@@ -73,6 +84,7 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "chosen_datasets": _chosen_datasets,
     "loop_that_updates": _loop_that_updates,
     "averages_in_a_branch": _averages_in_a_branch,
+    "average_with_a_step": _average_with_a_step,
     "map_of_nothing": lambda: tf.map_fn(lambda row: row * 2, tf.placeholder_with_default(tf.zeros([0, 3]), [None, 3])),
 }
 

@@ -100,13 +100,17 @@ class TensorFlowWriter(NodeWriter):
 
     def reference(self, tensor: Tensor) -> str:
         """The name of a tensor among the nodes written."""
-        while tensor in self._stand_ins:
-            tensor = self._stand_ins[tensor]
+        tensor = self._stood_for(tensor)
         return self._references.get(tensor) or self._refer(tensor, self._names.get(tensor.op, tensor.op.name))
 
     def type_and_dims(self, tensor: Tensor) -> tuple[DType, Dims]:
         """The type and the shape of a tensor as it is written."""
         return (variant, ()) if tensor in self._lists else (tensor.dtype, tensor.dims)
+
+    def _stood_for(self, tensor: Tensor) -> Tensor:
+        while tensor in self._stand_ins:
+            tensor = self._stand_ins[tensor]
+        return tensor
 
     def _opened(self, op: Operation) -> list[node_def_pb2.NodeDef]:
         def write(inner: Operation) -> list[node_def_pb2.NodeDef]:
@@ -132,11 +136,25 @@ class TensorFlowWriter(NodeWriter):
         node = node_def_without_inputs(op, self._add_shapes)
         node.name = self._names.get(op, op.name)
         node.input.extend(self.reference(tensor) for tensor in op.inputs)
-        node.input.extend(f"^{self._names.get(other, other.name)}" for other in op.control_inputs)
+        awaited = dict.fromkeys(op.control_inputs)
+        for tensor in op.inputs:
+            awaited.update(self._awaited_by_read(tensor))
+        node.input.extend(f"^{self._names.get(other, other.name)}" for other in awaited)
         later_attrs.strip(node)
         if op.op_def.bodies and any(tensor in self._lists for tensor in (*op.inputs, *op.outputs)):
             self._pass_lists(op, node)
         return node
+
+    def _awaited_by_read(self, tensor: Tensor) -> dict[Operation, None]:
+        """What a read of a variable's reference waits for, when a tensor is one: what takes it waits for that too.
+
+        TensorFlow's optimizer has a cast change places with such a read, and the read then takes its order with it: the cast
+        would see the variable before an update. In TensorFlow's own graphs users of `name/read` wait themselves.
+        """
+        source = self._stood_for(tensor)
+        op = source.op
+        is_read = op.op_def.role is Role.ALIAS and op.inputs[0].dtype.is_ref and not source.dtype.is_ref
+        return dict.fromkeys(op.control_inputs) if is_read else {}
 
     def _pass_lists(self, op: Operation, node: node_def_pb2.NodeDef) -> None:
         """Let an If or a While take and return lists."""
