@@ -83,6 +83,19 @@ def gradient_of_rows_that_branches_read():
 
 
 @graph
+def gradient_of_rows_that_a_loop_in_two_branches_reads():
+    v = tf.get_variable("v", initializer=[1.5, 2.0, -1.0], use_resource=True)
+    x = _vector()
+
+    def iterated():
+        return tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, s * x + tf.reduce_sum(tf.gather(v, [i, 0]))), [0, x])[1]
+
+    y = tf.cond(x[0] > 0.0, lambda: tf.cond(x[0] > 1.0, iterated, lambda: x * v[2]), lambda: x * v[1])
+    gradient = tf.convert_to_tensor(tf.gradients(y, v)[0])
+    return [y, gradient], [{"x:0": [2.0, 3.0]}, {"x:0": [0.5, 2.0]}, {"x:0": [-0.5, 2.0]}]
+
+
+@graph
 def branch_of_inputs_alone():
     x = scalar()
     return [tf.cond(x > 0, lambda: x, lambda: x)], [{"x:0": 3.0}, {"x:0": -3.0}]

@@ -2,7 +2,8 @@
 
 The If of the earlier stage cannot return what is alive on one side of an inner predicate only. So such a value is merged with
 nothing up to the outermost predicate, and in the later stage switched again, as it was: a node that only this value puts on a
-side of the inner predicate stays there, and so does what comes into an inner Merge.
+side of the inner predicate stays there, and so does what comes into an inner Merge. What comes from outside of all branches is
+switched again alone.
 """
 
 from __future__ import annotations
@@ -62,11 +63,22 @@ class _Keeper:
         if not path or self._sides.stage(output.node) == stage:
             return output
         if (output, stage) not in self._switched:
-            value, kind = self._merged_up(output), type_attr(self._type(output))
+            value, kind = self._brought_in(output) or self._merged_up(output), type_attr(self._type(output))
             for predicate, side in path:
                 value = Output(self._switch(output.node, value, self._predicate_in(predicate, stage), stage, kind), int(side))
             self._switched[output, stage] = value
         return self._switched[output, stage]
+
+    def _brought_in(self, output: Output) -> Output | None:
+        """What a Switch brings into the outermost branch, where an output is that through further Switches; else None.
+
+        The handle of a variable has to come this way: an If returns values, and the later stage would not know the variable.
+        """
+        while (node := self._nodes.get(output.node)) is not None and node.op in SWITCHES:
+            if self._sides.is_entry(node):
+                return output
+            output = node.inputs[0]
+        return None
 
     def _predicate_in(self, predicate: Output, stage: Stage) -> Output:
         """The name of an inner predicate for the Switches of a stage."""
