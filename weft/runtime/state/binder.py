@@ -60,7 +60,7 @@ class Binder:
             for arg, members in group(op.op_def.inputs, op.attrs, op.inputs):
                 if (arg.name in wanted or not wanted) and isinstance(members, Tensor) and members.dtype.is_ref:
                     return self(members)
-        if tensor.dtype is resource and op.op_def.bodies and tensor.value_index < len(op.inputs):
+        if tensor.dtype is resource and op.op_def.is_loop and tensor.value_index < len(op.inputs):
             # A loop hands a handle on from iteration to iteration.
             return self(op.inputs[tensor.value_index])
         if tensor.dtype is resource and op.op_def.hands_on:
