@@ -33,6 +33,7 @@ WITHOUT_CASE = {
     "BufferSplit": _IN_LOOPS,
     "BufferZeros": _GRADIENTS,
     "BufferConcatGrad": _GRADIENTS,
+    "BufferGatherGrad": _GRADIENTS,
     "BufferSplitGrad": _GRADIENTS,
     "GrowingBufferScatter": _GRADIENTS,
     **dict.fromkeys(
@@ -82,6 +83,7 @@ OWN_OPS = {
     "BufferScatter": _BUFFERS,
     "BufferGather": _BUFFERS,
     "BufferConcat": _BUFFERS,
+    "BufferGatherGrad": _BUFFERS,
     "BufferConcatGrad": _BUFFERS,
     "BufferSplit": _BUFFERS,
     "BufferSplitGrad": _BUFFERS,

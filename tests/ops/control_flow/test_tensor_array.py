@@ -57,6 +57,27 @@ def test_gradient_through_a_loop_that_reads_and_writes(way):
         assert_gradient(sess, out.stack(), x, np.linspace(-1, 1, 8).reshape(4, 2))
 
 
+@each_way
+def test_elements_that_are_gathered_twice_get_the_sum_of_the_gradients(way):
+    x = tf.placeholder(tf.float64, [3, 2])
+    array = tf.TensorArray(tf.float64, 3, clear_after_read=False).unstack(x)
+    gathered = array.gather([1, 0, 1]) * [[1.0], [2.0], [3.0]]
+    with session(way) as sess:
+        assert sess.run(tf.gradients(gathered, x)[0], {x: np.ones([3, 2])}).tolist() == [[2, 2], [4, 4], [0, 0]]
+        assert_gradient(sess, gathered * gathered, x, np.linspace(-1, 1, 6).reshape(3, 2))
+
+
+def test_elements_of_one_shape_are_gathered_among_others():
+    x = tf.constant([1.0, 2.0])
+    array = tf.TensorArray(tf.float32, 3, infer_shape=False, clear_after_read=False)
+    array = array.write(0, x).write(1, x[:1]).write(2, x * 2.0)
+    with session("interpreted") as sess:
+        assert sess.run(array.gather([0, 2, 0])).tolist() == [[1, 2], [2, 4], [1, 2]]
+        assert sess.run(tf.gradients(array.gather([0, 2, 0]), x)[0]).tolist() == [4, 4]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Index 0 has shape: \[2\] but index 1 has shape: \[1\]"):
+            sess.run(array.gather([0, 1]))
+
+
 def test_fails_outside_of_its_size():
     array = tf.TensorArray(tf.float32, 1).write(0, 1.0)
     with session("interpreted") as sess:

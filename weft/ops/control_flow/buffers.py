@@ -115,6 +115,10 @@ def _with_element(flow: Array, index: int, value: Array, takes_shape: bool) -> A
 @op("BufferZeros", "flow: T -> output: T", infer=same_as_input, gradient=not_differentiable)
 def buffer_zeros(xp: ArrayModule, flow: Array) -> Result:
     """A buffer of zeros in the shapes of the elements: `[size, *element] -> [size, *element]`."""
+    return _zeros_of(xp, flow)
+
+
+def _zeros_of(xp: ArrayModule, flow: Array) -> Array:
     if xp is not np:
         return xp.zeros_like(flow)
     flow = unmarked(flow)
@@ -206,11 +210,11 @@ def buffer_read(xp: ArrayModule, flow: Array, index: Array) -> Result:
         note_wrong((index < 0) | (index >= flow.shape[0]))
         return xp.asarray(flow)[index]
     _check_index(int(index), flow.shape[0], "read")
-    note_read(flow, (int(index),), _has_shape(flow))
+    note_read(flow, (int(index),), has_shape(flow))
     return unmarked(flow)[int(index)]
 
 
-def _has_shape(flow: Array) -> bool:
+def has_shape(flow: Array) -> bool:
     """Whether an element that was never written is zeros of a known shape."""
     return not is_unshaped(flow) and flow.dtype != object
 
@@ -225,7 +229,7 @@ def buffer_stack(xp: ArrayModule, flow: Array, *, element_shape: Dims = None) ->
     """All elements, of one shape, along a new first dimension: `[size, *element] -> [size, *element]`."""
     if xp is not np:
         return flow
-    note_read(flow, range(flow.shape[0]), _has_shape(flow))
+    note_read(flow, range(flow.shape[0]), has_shape(flow))
     flow = unmarked(flow)
     if flow.shape[0] == 0 and is_unshaped(flow):
         return np.zeros((0, *_known_element(element_shape)), flow.dtype)
@@ -305,114 +309,46 @@ def _gathered(node: Operation) -> list[Dims]:
     return [None if dims is None or indices is None else (*indices, *dims[1:])]
 
 
+def _gather_second_gradient(node: Operation, grad: Tensor) -> Gradients:
+    gathered: Tensor = buffer_gather(grad, node.inputs[1])
+    return [None, None, gathered]
+
+
+@op("BufferGatherGrad", "flow: T, indices: int32, grad: T -> output: T", infer=same_as_input,
+    gradient=_gather_second_gradient)  # fmt: skip
+def buffer_gather_grad(xp: ArrayModule, flow: Array, indices: Array, grad: Array) -> Result:
+    """A buffer of what `grad` has for each element; one that was gathered several times gets the sum.
+
+    `[size, *element], [n] int32, [n, *element] -> [size, *element]`
+    """
+    result = _zeros_of(xp, flow)
+    if xp is not np:
+        return result.at[indices].add(grad)
+    if not holds_arrays(result):
+        np.add.at(result, indices, grad)
+        return result
+    for index, each in zip(indices.tolist(), grad, strict=True):
+        result[index] = result[index] + each
+    return result
+
+
 @op("BufferGather", "flow: T, indices: int32 -> value: T", infer=_gathered,
-    gradient=lambda node, grad: [buffer_scatter(buffer_zeros(node.inputs[0]), node.inputs[1], grad), None])  # fmt: skip
+    gradient=lambda node, grad: [buffer_gather_grad(*node.inputs, grad), None])  # fmt: skip
 def buffer_gather(xp: ArrayModule, flow: Array, indices: Array) -> Result:
-    """The elements at `indices`, stacked: `[size, *element], [n] int32 -> [n, *element]`."""
-    if xp is np:
-        for index in indices:
-            _check_index(int(index), flow.shape[0], "read")
-        note_read(flow, indices.tolist(), _has_shape(flow))
-        flow = unmarked(flow)
-    else:
+    """The elements at `indices`, which are of one shape, stacked: `[size, *element], [n] int32 -> [n, *element]`."""
+    if xp is not np:
         note_wrong((indices < 0) | (indices >= flow.shape[0]))
-    return flow[indices]
+        return flow[indices]
+    for index in indices:
+        _check_index(int(index), flow.shape[0], "read")
+    note_read(flow, indices.tolist(), has_shape(flow))
+    gathered = unmarked(flow)[indices]
+    if not holds_arrays(gathered):
+        return gathered
+    _check_alike(gathered)
+    return np.stack(gathered)
 
 
-def _concat_shape(node: Operation) -> list[Dims]:
-    dims = node.inputs[0].dims
-    if dims is None or len(dims) < 2:
-        return [None]
-    count = None if dims[0] is None or dims[1] is None else dims[0] * dims[1]
-    return [(count, *dims[2:])]
-
-
-def _concat_second_gradient(node: Operation, grad: Tensor) -> Gradients:
-    joined: Tensor = buffer_concat(grad)
-    return [None, joined]
-
-
-@op("BufferConcatGrad", "flow: T, grad: T -> output: T", infer=same_as_input, gradient=_concat_second_gradient)
-def buffer_concat_grad(xp: ArrayModule, flow: Array, grad: Array) -> Result:
-    """The parts of `grad` that belong to the elements of the buffer.
-
-    `[size, rows, *inner], [total, *inner] -> [size, rows, *inner]`
-    """
-    if xp is not np:
-        return xp.reshape(grad, flow.shape)
-    return _cut(grad, unmarked(flow))
-
-
-def _cut(value: Array, flow: Array) -> Array:
-    """The value in consecutive parts, as long as the elements of a buffer."""
-    if flow.dtype != object or flow.ndim != 1 or not flow.size or not np.ndim(flow[0]):
-        return np.reshape(value, flow.shape)
-    result = np.empty(flow.shape[0], object)
-    result[:] = np.split(value, np.cumsum([len(each) for each in flow])[:-1])
-    return result
-
-
-@op("BufferConcat", "flow: T -> value: T", infer=_concat_shape,
-    gradient=lambda node, grad: [buffer_concat_grad(node.inputs[0], grad)])  # fmt: skip
-def buffer_concat(xp: ArrayModule, flow: Array) -> Result:
-    """The elements one after the other along their first dimension.
-
-    `[size, rows, *inner] -> [total, *inner]`
-    """
-    if isinstance(flow, np.ndarray):
-        note_read(flow, range(flow.shape[0]), _has_shape(flow))
-        flow = unmarked(flow)
-    if isinstance(flow, np.ndarray) and flow.dtype == object and flow.ndim == 1 and flow.size and np.ndim(flow[0]):
-        return np.concatenate([np.asarray(each) for each in flow])
-    if len(flow.shape) < 2:
-        raise InvalidArgumentError.of("TensorArray: Concat saw a scalar shape; its elements must be vectors at least")
-    return xp.reshape(flow, (flow.shape[0] * flow.shape[1], *flow.shape[2:]))
-
-
-def _split_gradient(node: Operation, grad: Tensor) -> Gradients:
-    return [buffer_split_grad(node.inputs[0], grad), None]
-
-
-@op("BufferSplitGrad", "value: T, grad: T -> output: T", infer=same_as_input,
-    gradient=lambda node, grad: [None, buffer_concat_grad(node.inputs[1], grad)])  # fmt: skip
-def buffer_split_grad(xp: ArrayModule, value: Array, grad: Array) -> Result:
-    """The elements of a buffer of gradients, joined in the shape of the value that was split.
-
-    `[total, *inner], [size, rows, *inner] -> [total, *inner]`
-    """
-    if xp is np and grad.dtype == object and grad.ndim == 1:
-        return np.concatenate([np.asarray(each) for each in grad])
-    return xp.reshape(grad, value.shape)
-
-
-@op("BufferSplit", "value: T, lengths: int32 -> flow: T", infer=unknown, gradient=_split_gradient, static=("lengths",))
-def buffer_split(xp: ArrayModule, value: Array, lengths: Array, *, size: int = -1, infer_shape: bool = False) -> Result:
-    """A buffer of the parts of `value`, which are that long; of `size` parts, of one shape if it is to be inferred.
-
-    `[total, *inner], [size] int32 -> [size, rows, *inner]`
-    """
-    sizes = [int(length) for length in np.ravel(lengths)]
-    if sum(sizes) != value.shape[0]:
-        raise InvalidArgumentError.of(
-            f"TensorArray: Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
-            f"{sum(sizes)} and value's shape is: {list(value.shape)}"
-        )
-    if size not in (-1, len(sizes)):
-        raise InvalidArgumentError.of(
-            f"TensorArray's size is not equal to the size of lengths ({size} vs. {len(sizes)}), and the "
-            "TensorArray is not marked as dynamically resizeable"
-        )
-    if len(set(sizes)) <= 1:
-        return xp.reshape(value, (len(sizes), sizes[0] if sizes else 0, *value.shape[1:]))
-    if infer_shape:
-        other = next(number for number, length in enumerate(sizes) if length != sizes[0])
-        raise InvalidArgumentError.of(
-            f"TensorArray: Could not write to TensorArray index {other} because the value shape is "
-            f"{[sizes[other], *value.shape[1:]]} which is incompatible with the TensorArray's inferred element shape: "
-            f"{[sizes[0], *value.shape[1:]]} (consider setting infer_shape=False)."
-        )
-    if xp is not np:
-        raise UnimplementedError.of(f"TensorArray: XLA has no array of elements of unlike lengths, {sizes}")
-    result = np.empty(len(sizes), object)
-    result[:] = np.split(np.asarray(value), np.cumsum(sizes)[:-1])
-    return result
+def holds_arrays(flow: Array) -> bool:
+    """Whether a buffer of the host has elements that may differ in shape: a vector of arrays."""
+    return bool(flow.dtype == object and flow.ndim == 1 and flow.size and np.ndim(flow[0]))

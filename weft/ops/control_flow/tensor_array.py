@@ -17,7 +17,7 @@ from weft.framework.types.tensor_shape import TensorShape, as_dims
 from weft.ops.array.identity import identity_node
 from weft.ops.array.shape_ops import shape
 from weft.ops.composites import register_composite
-from weft.ops.control_flow import buffers
+from weft.ops.control_flow import buffer_joins, buffers
 from weft.ops.control_flow.ordering import no_op
 from weft.ops.math.casting import cast
 
@@ -231,7 +231,7 @@ class TensorArray:
     def concat(self, name: str | None = None) -> Tensor:
         """All elements one after the other along their first dimension."""
         self._enter()
-        joined: Tensor = buffers.buffer_concat(self._flow, name=name or "TensorArrayConcatV3")
+        joined: Tensor = buffer_joins.buffer_concat(self._flow, name=name or "TensorArrayConcatV3")
         element = self._element[0]
         if element:
             joined.set_shape((None, *element[1:]))
@@ -292,7 +292,7 @@ class TensorArray:
             if self._infer_shape and known is not None and len(set(known.tolist())) == 1 and tensor.dims is not None:
                 self._check_element((int(known[0]), *(_parts(tensor) or ())))
             count = -1 if self._dynamic_size or self._size is None else int(self._size)
-            made = buffers.buffer_split(
+            made = buffer_joins.buffer_split(
                 tensor, sizes, size=count, infer_shape=self._infer_shape, name=name or "TensorArraySplitV3"
             )
             return self.with_flow(made)

@@ -18,8 +18,8 @@ from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims, reshape, shape, size
 from weft.ops.array.stacking import stack
-from weft.ops.array.tensor_scatter import tensor_scatter_update_node
-from weft.ops.control_flow import buffers
+from weft.ops.array.tensor_scatter import tensor_scatter_add_node, tensor_scatter_update_node
+from weft.ops.control_flow import buffer_joins, buffers
 from weft.ops.control_flow.assertion import assert_node
 from weft.ops.control_flow.tensor_lists import empty_tensor_list, tensor_list_stack
 from weft.ops.math.comparison import equal, less_equal, maximum, minimum
@@ -109,18 +109,24 @@ def _gather(node: Operation, flow: Tensor, indices: Tensor) -> Tensor:
     return gather(flow, indices)
 
 
-@form(buffers.buffer_concat)
+@form(buffers.buffer_gather_grad)
+def _gather_grad(node: Operation, flow: Tensor, indices: Tensor, grad: Tensor) -> Tensor:
+    added: Tensor = tensor_scatter_add_node(zeros_like(flow), expand_dims(indices, 1), grad)
+    return added
+
+
+@form(buffer_joins.buffer_concat)
 def _concat(node: Operation, flow: Tensor) -> Tensor:
     sizes = shape(flow)
     return reshape(flow, concat([reshape(mul(sizes[0], sizes[1]), [1]), sizes[2:]], 0))
 
 
-@form(buffers.buffer_concat_grad)
+@form(buffer_joins.buffer_concat_grad)
 def _concat_grad(node: Operation, flow: Tensor, grad: Tensor) -> Tensor:
     return reshape(grad, shape(flow))
 
 
-@form(buffers.buffer_split)
+@form(buffer_joins.buffer_split)
 def _split(node: Operation, value: Tensor, lengths: Tensor) -> Tensor:
     sizes, known = shape(value), constant_value(node.inputs[1])
     parts = concat([reshape(size(lengths), [1]), [-1], sizes[1:]], 0)
@@ -131,7 +137,7 @@ def _split(node: Operation, value: Tensor, lengths: Tensor) -> Tensor:
         return reshape(value, parts)
 
 
-@form(buffers.buffer_split_grad)
+@form(buffer_joins.buffer_split_grad)
 def _split_grad(node: Operation, value: Tensor, grad: Tensor) -> Tensor:
     return reshape(grad, shape(value))
 
