@@ -27,3 +27,25 @@ def test_real_and_complex_types_of_a_transform_belong_together() -> None:
 def test_a_transform_of_nothing_is_empty() -> None:
     with tf.Session() as session:
         assert session.run(tf.signal.fft(np.zeros((2, 0), np.complex64))).shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "lengths", "expected"),
+    [((0, 2, 2), (2, 0, 2), (2, 0, 2)), ((2, 2, 0), (2, 2, 2), (2, 2, 2)), ((0, 2, 2, 2), (0, 2, 2), (0, 0, 2, 2))],
+)
+def test_real_transforms_of_nothing_are_of_their_lengths_which_may_be_zero(
+    shape: tuple[int, ...], lengths: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    real = tf.raw_ops.IRFFT3D(input=np.zeros(shape, np.complex64), fft_length=lengths)
+    half = tf.raw_ops.RFFT3D(input=np.zeros(shape, np.float32), fft_length=lengths)
+    with tf.Session() as session:
+        assert session.run(real).tolist() == np.zeros(expected, np.float32).tolist()
+        found = session.run(half)
+    assert found.shape == (*expected[:-1], expected[-1] // 2 + 1)
+    assert found.dtype == np.complex64
+
+
+def test_something_has_no_transform_of_length_zero() -> None:
+    made = tf.raw_ops.IRFFT(input=np.ones(3, np.complex64), fft_length=[0])
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="number of FFT data points"):
+        session.run(made)

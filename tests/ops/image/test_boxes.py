@@ -97,6 +97,27 @@ def part(**changes: Any) -> Any:
 
 
 @pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"image": (4, 4, 1), "boxes": (4,)}, r"input image must be 4-D: its shape is \[4, 4, 1\]"),
+        ({"image": (1, 0, 4, 1), "crop_size": [0, 1]}, "image dimensions must be positive"),
+        ({"boxes": (1, 3), "box_ind": [[0]]}, r"box_indices must be rank 1 but is shape \[1, 1\]"),
+        ({"boxes": (1, 3), "box_ind": [0, 0]}, "boxes must have 4 columns"),
+        ({"box_ind": [0, 7], "crop_size": [0, 1]}, "box_index has incompatible shape"),
+        ({"box_ind": [7], "crop_size": [1]}, r"crop_size must have two elements: its shape is \[1\]"),
+        ({"box_ind": [7], "crop_size": [0, 1]}, "crop dimensions must be positive"),
+    ],
+)
+def test_of_two_mistakes_in_what_is_cropped_that_of_tensorflow_is_told(changes: dict[str, Any], match: str) -> None:
+    given: dict[str, Any] = {"image": (1, 4, 4, 1), "boxes": (1, 4), "box_ind": [0], "crop_size": [2, 2], **changes}
+    kinds = {"image": tf.float32, "boxes": tf.float32, "box_ind": tf.int32, "crop_size": tf.int32}
+    fed = {name: tf.placeholder(kind, name=name) for name, kind in kinds.items()}
+    values = {fed[name]: np.zeros(each) if isinstance(each, tuple) else each for name, each in given.items()}
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=match):
+        session.run(tf.image.crop_and_resize(*fed.values()), values)
+
+
+@pytest.mark.parametrize(
     ("make", "match"),
     [
         (lambda: part(bounding_boxes=[[[0, 0, 1, NAN]]]), r"All bounding box coordinates must be in \[0.0, 1.0\]: nan"),

@@ -18,6 +18,7 @@ _SINGULAR = np.array([[1.0, 2.0], [0.0, 0.0]], np.float32)
         (lambda x: tf.linalg.solve(x, [[1.0], [2.0]]), "Input matrix"),
         (lambda x: tf.linalg.triangular_solve(x, [[1.0], [2.0]], lower=False), "Input matrix"),
         (tf.linalg.inv, "Input"),
+        (lambda x: tf.linalg.lu(x).lu, "Input"),
     ],
 )
 def test_a_matrix_without_an_inverse_is_refused_in_tensorflows_words(
@@ -26,3 +27,18 @@ def test_a_matrix_without_an_inverse_is_refused_in_tensorflows_words(
     found = function(_SINGULAR)
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match=rf"^{what} is not invertible\."):
         sess.run(found)
+
+
+def test_of_a_batch_it_is_told_which_matrix_has_no_inverse() -> None:
+    found = tf.linalg.lu(np.stack([np.eye(2, dtype=np.float32), _SINGULAR]))
+    with (
+        tf.Session() as sess,
+        pytest.raises(tf.errors.InvalidArgumentError, match=r"not invertible\. It is the matrix at \[1\]"),
+    ):
+        sess.run(found)
+
+
+def test_no_matrices_have_no_triangles() -> None:
+    triangles, order = tf.linalg.lu(np.zeros((0, 2, 2), np.float32))
+    with tf.Session() as sess:
+        assert [each.shape for each in sess.run([triangles, order])] == [(0, 2, 2), (0, 2)]

@@ -60,10 +60,29 @@ def check_crops(box_ind: Array, batch: int) -> None:
 
 
 def _check_crops(node: Operation | None, image: Array, boxes: Array, box_ind: Array, crop_size: Array) -> None:
-    if boxes is not None and not np.isfinite(boxes).all():
-        raise InvalidArgumentError.of("Boxes contains at least one element that is not finite")
     if image is not None and box_ind is not None:
         check_crops(box_ind, image.shape[0])
+    if boxes is not None and not np.isfinite(boxes).all():
+        raise InvalidArgumentError.of("Boxes contains at least one element that is not finite")
+
+
+def _check_crop_shapes(image: Array, boxes: Array, box_ind: Array, crop_size: Array) -> None:
+    """Raise InvalidArgumentError for what the graph could not tell; of several mistakes for that which TensorFlow tells."""
+    count = boxes.shape[0] if boxes.ndim else 0
+    for is_right, mistake in (
+        (image.ndim == 4, f"input image must be 4-D: its shape is {list(image.shape)}"),
+        (0 not in image.shape[1:3], f"image dimensions must be positive: the image's shape is {list(image.shape)}"),
+        (boxes.ndim == 2, f"boxes must be 2-D, got: {list(boxes.shape)}"),
+        (box_ind.ndim == 1, f"box_indices must be rank 1 but is shape {list(box_ind.shape)}"),
+        (boxes.shape[1:] == (4,), f"boxes must have 4 columns: their shape is {list(boxes.shape)}"),
+        (box_ind.shape == (count,), f"box_index has incompatible shape {list(box_ind.shape)}: there are {count} boxes"),
+        (crop_size.ndim == 1, f"crop_size must be 1-D: its shape is {list(crop_size.shape)}"),
+        (crop_size.shape == (2,), f"crop_size must have two elements: its shape is {list(crop_size.shape)}"),
+    ):
+        if not is_right:
+            raise InvalidArgumentError.of(mistake)
+    if min(crop_size) <= 0:
+        raise InvalidArgumentError.of(f"crop dimensions must be positive: crop_size is {crop_size.tolist()}")
 
 
 def _sampled(xp: ArrayModule, begin: Array, end: Array, size: int, count: int) -> Array:
@@ -91,14 +110,11 @@ def crop_and_resize_node(
     extrapolation_value: float = 0.0,
 ) -> Result:  # fmt: skip
     """Each box's part of its image, resized: `[batch, h, w, depth], [n, 4], [n], [2] -> [n, size_0, size_1, depth]`."""
+    _check_crop_shapes(image, boxes, box_ind, crop_size)
     if xp is np:
         _check_crops(None, image, boxes, box_ind, crop_size)
     height, width = image.shape[1:3]
-    rows, columns = (int(each) for each in np.ravel(crop_size))
-    if rows <= 0 or columns <= 0:
-        raise InvalidArgumentError.of("crop dimensions must be positive")
-    if not (height and width):
-        raise InvalidArgumentError.of("image dimensions must be positive")
+    rows, columns = (int(each) for each in crop_size)
     y = _sampled(xp, boxes[:, 0], boxes[:, 2], height, rows)
     x = _sampled(xp, boxes[:, 1], boxes[:, 3], width, columns)
     in_rows, in_columns = (y >= 0) & (y <= height - 1), (x >= 0) & (x <= width - 1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import NamedTuple
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, Result, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.nodes.operation import Operation, Tensor
@@ -19,7 +21,7 @@ from weft.ops.array.sequences import argsort
 from weft.ops.array.shape_ops import INDEX, expand_dims, shape_internal
 from weft.ops.declaration import op, rank_of
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg.decompositions import matrix_triangular_solve, svd
+from weft.ops.linalg.decompositions import matrix_triangular_solve, svd, widened
 from weft.ops.linalg.matrix_parts import matrix_band_part, matrix_set_diag_node
 from weft.ops.linalg.norms import norm
 from weft.ops.math.casting import cast
@@ -28,6 +30,7 @@ from weft.ops.math.elementwise import COMPLEX
 from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_max, reduce_sum
 from weft.ops.symbolic_gradient import vjp
+from weft.ops.traced_checks import note_wrong
 from weft.platform.imports.jax_modules import jax, jnp
 
 
@@ -49,28 +52,63 @@ def _lu_shapes(node: Operation) -> list[Dims]:
     return [dims, dims[:-1]]
 
 
-@op("Lu", "input: T -> lu: T, p: output_idx_type", infer=_lu_shapes, gradient=vjp, compiled_only=True,
+@op("Lu", "input: T -> lu: T, p: output_idx_type", infer=_lu_shapes, gradient=vjp, checks_traced=True,
     types={"T": (dtypes.float64, dtypes.float32, dtypes.float16, *COMPLEX), "output_idx_type": INDEX})  # fmt: skip
 def lu_node(xp: ArrayModule, input: Array, *, output_idx_type: DType = dtypes.int32) -> tuple[Result, Result]:
     """The triangles of the matrices with permuted rows, and the permutations.
 
     `[..., m, m] -> [..., m, m], [..., m]`.
     """
-    wide = jnp.asarray(input, jnp.float32 if input.dtype.itemsize < 4 else input.dtype)
-    triangles, _, permutation = jax.lax.linalg.lu(wide)
+    if xp is np:
+        triangles, permutation = _factors(widened(input))
+        _check_pivots(triangles)
+    else:
+        triangles, _, permutation = jax.lax.linalg.lu(jnp.asarray(widened(input)))
+        note_wrong(xp.any(_is_singular(xp, triangles)))
     return triangles, permutation
+
+
+def _factors(matrices: Array) -> tuple[Array, Array]:
+    """LAPACK's decomposition of each matrix."""
+    size = matrices.shape[-1]
+    triangles = matrices.copy()
+    permutation = np.broadcast_to(np.arange(size, dtype=np.int32), matrices.shape[:-1]).copy()
+    if not matrices.size:
+        return triangles, permutation
+    decompose = importlib.import_module("scipy.linalg").get_lapack_funcs("getrf", (matrices,))
+    for place in np.ndindex(matrices.shape[:-2]):
+        triangles[place], swaps, _ = decompose(matrices[place])
+        order = permutation[place]
+        for row, other in enumerate(swaps):
+            order[[row, other]] = order[[other, row]]
+    return triangles, permutation
+
+
+def _is_singular(xp: ArrayModule, triangles: Array) -> Array:
+    """Which of the matrices have a pivot that is no positive number: `[..., m, m] -> [...]`."""
+    return ~xp.all(xp.abs(xp.diagonal(triangles, axis1=-2, axis2=-1)) > 0, axis=-1)
+
+
+def _check_pivots(triangles: Array) -> None:
+    is_singular = _is_singular(np, triangles)
+    if is_singular.any():
+        place = np.argwhere(is_singular)[0].tolist()
+        raise InvalidArgumentError.of(f"Input is not invertible.{f' It is the matrix at {place}.' if place else ''}")
 
 
 def lu(input: TensorLike, output_idx_type: DTypeLike = dtypes.int32, name: str | None = None) -> Lu:
     """Decompose matrices `[..., m, m]`: their rows, in the order of `p`, are the product of a lower and an upper triangle.
 
     Args:
-        input: [..., m, m] tensor of a floating or complex dtype.
+        input: [..., m, m] tensor of a floating or complex dtype: matrices that have inverses.
         output_idx_type: int32 or int64, the dtype of `p`.
 
     Returns:
         A pair `lu` (the lower triangle, which has ones on its diagonal, below the diagonal, the upper one on and above it)
         and `p`, `[..., m]`.
+
+    Raises:
+        InvalidArgumentError: in a run, a matrix has a pivot of zero.
     """
     return Lu(*lu_node(input, output_idx_type=output_idx_type, name=name))
 

@@ -92,6 +92,24 @@ def _sizes(input: Array, fft_length: Array, from_half: bool = False) -> list[int
     return sizes
 
 
+def _half_of(xp: ArrayModule, input: Array, fft_length: Array) -> Array:
+    """The first half of the transform over as many of the last dimensions as there are lengths."""
+    sizes = _sizes(input, fft_length)
+    if input.size:
+        return xp.fft.rfftn(input, sizes, axes=range(-len(sizes), 0))
+    # As in TensorFlow, lengths of 0, which no transform has, are taken where there is nothing to transform.
+    halves = [*sizes[:-1], sizes[-1] // 2 + 1 if sizes[-1] else 0]
+    return xp.zeros((*input.shape[: -len(sizes)], *halves), np.result_type(input.dtype, np.complex64))
+
+
+def _of_half(xp: ArrayModule, input: Array, fft_length: Array) -> Array:
+    """The real numbers of those lengths to which a half transform belongs."""
+    sizes = _sizes(input, fft_length, from_half=True)
+    if input.size:
+        return xp.fft.irfftn(input, sizes, axes=range(-len(sizes), 0))
+    return xp.zeros((*input.shape[: -len(sizes)], *sizes), input.real.dtype)
+
+
 @op("FFT", _PLAIN, infer=_same(1), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def fft(xp: ArrayModule, input: Array) -> Result:
     """The transform over the last dimension: `[..., n] -> [..., n]`.
@@ -167,7 +185,7 @@ def rfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., n], [1] -> [..., n/2+1]`, n being the length.
     """
-    return xp.fft.rfft(input, _sizes(input, fft_length)[0])
+    return _half_of(xp, input, fft_length)
 
 
 @op(
@@ -185,7 +203,7 @@ def irfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., n/2+1], [1] -> [..., n]`, n being the length.
     """
-    return xp.fft.irfft(input, _sizes(input, fft_length, from_half=True)[0])
+    return _of_half(xp, input, fft_length)
 
 
 @op(
@@ -203,7 +221,7 @@ def rfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., m, n], [2] -> [..., m, n/2+1]`, m and n being the lengths.
     """
-    return xp.fft.rfft2(input, _sizes(input, fft_length))
+    return _half_of(xp, input, fft_length)
 
 
 @op(
@@ -221,7 +239,7 @@ def irfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., m, n/2+1], [2] -> [..., m, n]`, m and n being the lengths.
     """
-    return xp.fft.irfft2(input, _sizes(input, fft_length, from_half=True))
+    return _of_half(xp, input, fft_length)
 
 
 @op(
@@ -239,7 +257,7 @@ def rfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., l, m, n], [3] -> [..., l, m, n/2+1]`, l, m and n being the lengths.
     """
-    return xp.fft.rfftn(input, _sizes(input, fft_length), axes=(-3, -2, -1))
+    return _half_of(xp, input, fft_length)
 
 
 @op(
@@ -257,7 +275,7 @@ def irfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., l, m, n/2+1], [3] -> [..., l, m, n]`, l, m and n being the lengths.
     """
-    return xp.fft.irfftn(input, _sizes(input, fft_length, from_half=True), axes=(-3, -2, -1))
+    return _of_half(xp, input, fft_length)
 
 
 def _lengths(tensor: Tensor, rank: int, doubles_last: bool) -> Array:
