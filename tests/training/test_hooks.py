@@ -345,3 +345,15 @@ def test_a_loss_that_is_no_number_is_told_with_a_step_in_floats():
 def test_programs_find_the_hook_of_a_synchronous_optimizer() -> None:
     optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), 1)
     assert optimizer.make_session_run_hook(is_chief=True)._sync_optimizer is optimizer
+
+
+def test_replicas_begin_and_end_without_what_a_program_lets_its_update_wait_for() -> None:
+    batch = tf.data.Dataset.range(3).make_one_shot_iterator().get_next()
+    weight = tf.get_variable("w", [], initializer=tf.zeros_initializer())
+    step = tf.train.get_or_create_global_step()
+    optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), 1)
+    with tf.control_dependencies([batch]):
+        train_op = optimizer.minimize(weight + 1.0, global_step=step)
+    with tf.train.MonitoredTrainingSession(hooks=[optimizer.make_session_run_hook(True)]) as session:
+        while not session.should_stop():
+            session.run(train_op)

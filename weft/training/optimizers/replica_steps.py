@@ -46,11 +46,13 @@ class GradientAccumulators:
         """
         shared_name = f"{variable.name}/grad_accum"
         if isinstance(gradient, Tensor):
-            dense = ConditionalAccumulator(gradient.dtype, shape=variable.get_shape(), shared_name=shared_name)
+            with get_default_graph().control_dependencies(None):
+                dense = ConditionalAccumulator(gradient.dtype, shape=variable.get_shape(), shared_name=shared_name)
             self._placed.append((dense, variable.device))
             return dense.take_grad(count), dense.apply_grad(gradient, local_step=local_step)
         if isinstance(gradient, IndexedSlices):
-            sparse = SparseConditionalAccumulator(gradient.dtype, shape=(), shared_name=shared_name)
+            with get_default_graph().control_dependencies(None):
+                sparse = SparseConditionalAccumulator(gradient.dtype, shape=(), shared_name=shared_name)
             self._placed.append((sparse, variable.device))
             push = sparse.apply_indexed_slices_grad(gradient, local_step=local_step)
             return sparse.take_indexed_slices_grad(count), push
@@ -83,14 +85,18 @@ class StepTokens:
 
     def __init__(self, global_step: Any) -> None:
         self._global_step = global_step
-        self.queue = FIFOQueue(-1, [global_step.dtype.base_dtype], shapes=[()], name="sync_token_q", shared_name="sync_token_q")
+        with get_default_graph().control_dependencies(None):
+            self.queue = FIFOQueue(
+                -1, [global_step.dtype.base_dtype], shapes=[()], name="sync_token_q", shared_name="sync_token_q"
+            )
         self.per_step: Any = None
         """The variable that tells how many tokens an update puts into the queue; see `add_per_step`."""
 
     def add_per_step(self, count: int) -> None:
         """Make the number of tokens of an update, beside the queue; in no collection, since only the chief initializes it."""
         make_variable: Any = Variable
-        self.per_step = make_variable(initial_value=count, trainable=False, collections=[], name="sync_rep_tokens_per_step")
+        with get_default_graph().control_dependencies(None):
+            self.per_step = make_variable(initial_value=count, trainable=False, collections=[], name="sync_rep_tokens_per_step")
 
     def put(self, count: TensorLike) -> Operation:
         """Put so many tokens of the global step into the queue."""

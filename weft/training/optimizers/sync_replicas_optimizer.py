@@ -182,25 +182,34 @@ class SyncReplicasOptimizer(Optimizer):
             )
         graph = get_default_graph()
         self._global_step = global_step
-        self._add_local_step(global_step)
+        with graph.control_dependencies(None):
+            self._add_local_step(global_step)
         with graph.name_scope(None), graph.name_scope(name or self._name):
             pushes, aggregated = self._add_accumulators(pairs)
-            self.local_step_init_op = group(self.local_step_init_op, *self._accumulators.at_each_task(lambda each: each.join()))
             with graph.device(global_step.device), graph.name_scope(None):
                 update = self._opt.apply_gradients(aggregated, global_step)
                 self._tokens = tokens = StepTokens(global_step)
                 train_op: Operation = self._add_train_op(tokens, pushes)
                 tokens.add_per_step(self._quorum().count.tokens)
                 self._release = self._add_release(tokens, update)
-                self._limit = CountLimit(tokens, self._accumulators)
-                self._reports = self._accumulators.at_each_task(lambda each: each.report())
-                self._chief_queue_runner = self.watched_queue_runner()
-            restarts = self._accumulators.at_each(lambda each: each.restart(global_step, name="SetGlobalStep"))
-            if self._min_num_replicas is not None:
-                with graph.control_dependencies(restarts):
-                    restarts = [self._limit.at_first(self._quorum().count)]
-            self.chief_init_op = group(self.local_step_init_op, tokens.per_step.initializer, *restarts)
+            # What replicas tell each other is no part of the update, and does not wait for what the program lets that wait for.
+            with graph.control_dependencies(None):
+                self._add_agreement(tokens, global_step)
         return train_op
+
+    def _add_agreement(self, tokens: StepTokens, global_step: Variable) -> None:
+        """The nodes by which replicas come in, and by which the chief knows of them."""
+        graph = get_default_graph()
+        self.local_step_init_op = group(self.local_step_init_op, *self._accumulators.at_each_task(lambda each: each.join()))
+        with graph.device(global_step.device), graph.name_scope(None):
+            self._limit = CountLimit(tokens, self._accumulators)
+            self._reports = self._accumulators.at_each_task(lambda each: each.report())
+            self._chief_queue_runner = self.watched_queue_runner()
+        restarts = self._accumulators.at_each(lambda each: each.restart(global_step, name="SetGlobalStep"))
+        if self._min_num_replicas is not None:
+            with graph.control_dependencies(restarts):
+                restarts = [self._limit.at_first(self._quorum().count)]
+        self.chief_init_op = group(self.local_step_init_op, tokens.per_step.initializer, *restarts)
 
     def _quorum(self) -> Quorum:
         """What follows the replicas of one session, at its beginning."""
