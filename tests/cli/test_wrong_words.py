@@ -25,6 +25,8 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "launch": ("required: PROGRAM",),
     "launch script.sh": ("'script.sh' is no Python that this interpreter reads: line 2: invalid syntax: 'echo hi'",),
     "launch binary.py": ("the program 'binary.py' is no Python",),
+    "launch job.toml": ("the program 'job.toml' is no Python: a job's description stands behind --job",),
+    "run train.ipynb": ("the program 'train.ipynb' is no Python: `jupyter nbconvert --to script`",),
     "launch folder": ("the program 'folder' is not a file",),
     "launch --job folder": ("the job's file 'folder' cannot be read: Is a directory",),
     "launch --job": ("--job: expected one argument",),
@@ -80,6 +82,10 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "launch --worker 99999999999 program.py": ("worker: expected at most 100,000 tasks, got 99,999,999,999",),
     "launch --job missing.toml": ("the job's file 'missing.toml' cannot be read",),
     "task program.py": ("no scheduler has started this process", "srun", "TF_CONFIG", "On one machine: weft launch"),
+    "task --task_index 0 program.py": (
+        "unrecognized arguments: --task_index; which task this is",
+        "the scheduler or TF_CONFIG",
+    ),
     "task --signals SIGFOO program.py": ("--signals: expected signals such as SIGTERM,SIGUSR1", "'SIGFOO' is no signal"),
     "task --signals SIGKILL program.py": ("'SIGKILL' is no signal that a process can take",),
     "k8s manifest --name n --image i --namespace a_b program.py": ("--namespace: expected at most 63 small letters", "'a_b'"),
@@ -139,6 +145,8 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "program.py").write_text("print(1)\n")
     (tmp_path / "script.sh").write_text("#!/bin/sh\necho hi\n")
     (tmp_path / "binary.py").write_bytes(b"\x7fELF\0\0")
+    (tmp_path / "job.toml").write_text('program = "program.py"\n')
+    (tmp_path / "train.ipynb").write_text("{}")
     (tmp_path / "hosts.txt").write_text("a\nb\n")
     (tmp_path / "folder").mkdir()
     (tmp_path / "package").mkdir()
@@ -161,6 +169,7 @@ def test_a_wrong_word_is_told_in_one_line(words: str, capsys: pytest.CaptureFixt
     [
         ('program = "program.py"\nworkers = 2\n', ("there is no key 'workers'", "[roles.worker] with count = 2")),
         ('program = "program.py"\n[worker]\ncount = 2\n', ("there is no key 'worker'", "[roles.worker] with count = 2")),
+        ('[job]\nprogram = "program.py"\n', ("there is no key 'job'", "[roles.worker] with count = 2")),
         ('program = "program.py"\n[roles.worker]\ncout = 2\n', ("no key 'roles.worker.cout'", "Did you mean 'count'?")),
         (
             'program = "program.py"\n[roles.worker]\ncount = "two"\n',

@@ -12,6 +12,8 @@ _OPTION: Final = re.compile(r"--?\w[\w-]*")
 _LACKS_VALUE: Final = re.compile(r"argument (?:-\w/)?(--[\w-]+): expected one argument$")
 _INVALID_CHOICE: Final = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)$")
 _SHORTEST_BEGINNING: Final = 3
+# By what names programs are told of their place in a cluster.
+_PLACES: Final = frozenset(("--index", "--task", "--task_index", "--task-index", "--job_name", "--cluster", "--role"))
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -74,6 +76,8 @@ class OneLineParser(argparse.ArgumentParser):
         if any(action.metavar == "PROGRAM" for action in self._actions):
             if unknown == "-m":
                 return "; PROGRAM is a file, that of a package is PACKAGE/__main__.py"
+            if unknown.partition("=")[0] in _PLACES and not self.prog.endswith(" run"):
+                return "; which task this is, and of which cluster, tell the scheduler or TF_CONFIG, and the program gets it"
             return "; an option of the program stands behind PROGRAM"
         subcommands = self._subcommands
         if subcommands is None or not subcommands.choices or not unknown.startswith("-"):

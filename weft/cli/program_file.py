@@ -10,12 +10,19 @@ from typing import Final
 
 from weft.cli.parser import OneLineParser, did_you_mean
 
+# What a file of another kind is, and how it becomes a program's.
+_OTHER_FILES: Final = {
+    ".toml": "a job's description stands behind --job of `weft launch` or `weft task`",
+    ".ipynb": "`jupyter nbconvert --to script` makes a program of a notebook",
+}
 _TASKS: Final = re.compile(r"(\w+)[=:](\d+)")
 
 
 def check_program(program: str, parser: OneLineParser) -> None:
     """End the command with an error if there is no such file."""
     path = Path(program)
+    if path.suffix in _OTHER_FILES and path.is_file():
+        parser.error(f"the program {program!r} is no Python: {_OTHER_FILES[path.suffix]}")
     if path.is_dir():
         own = path / "__main__.py"
         parser.error(f"the program {program!r} is not a file{f', but a folder: its program is {own}' if own.is_file() else ''}")

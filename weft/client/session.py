@@ -47,10 +47,12 @@ class BaseSession:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         if config is not None and not isinstance(config, ConfigProto):
-            server = (
-                ": a server's address is the first argument, tf.Session(server.target)" if hasattr(config, "target") else ""
-            )
-            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}{server}")
+            meant = ""
+            if hasattr(config, "target"):
+                meant = ": a server's address is the first argument, tf.Session(server.target)"
+            elif isinstance(config, dict):
+                meant = f": tf.ConfigProto({', '.join(f'{name}={value!r}' for name, value in config.items())}) makes one"
+            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}{meant}")
         config = _with_session_timeout(config, timeout)
         self._target = checked_target(target)
         self._graph = get_default_graph() if graph is None else graph

@@ -32,7 +32,10 @@ def verify_model_fn_args(model_fn: ModelFn, params: Params) -> None:
     """
     taken = set(fn_args(model_fn))
     if "features" not in taken:
-        raise ValueError(f"model_fn ({model_fn}) must include features argument.")
+        raise ValueError(
+            f"model_fn ({model_fn}) must include features argument. It has {fn_args(model_fn)}; an Estimator passes its "
+            "arguments by name: features, labels, mode, params and config."
+        )
     if params is not None and "params" not in taken:
         raise ValueError(
             f"model_fn ({model_fn}) does not include params argument, but params ({params}) is passed to Estimator."

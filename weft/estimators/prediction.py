@@ -36,6 +36,10 @@ def single_predictions(batch: Nest) -> Iterator[Nest]:
     for key, value in batch.items():
         length = length or value.shape[0]
         if value.shape[0] != length:
-            raise ValueError(f"Batch length of predictions should be same. {key} has different batch length than others.")
+            raise ValueError(
+                f"Batch length of predictions should be same. {key} has different batch length than "
+                f"others: {value.shape[0]}, not {length}. Each prediction is a row of "
+                "all values: tf.tile or tf.fill repeats what all share."
+            )
     for index in range(length or 0):
         yield {key: value[index] for key, value in batch.items()}

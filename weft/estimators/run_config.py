@@ -25,7 +25,7 @@ _REPLACEABLE: Final = (
     "keep_checkpoint_max", "keep_checkpoint_every_n_hours", "log_step_count_steps", "train_distribute", "device_fn", "protocol",
     "eval_distribute", "experimental_distribute", "experimental_max_worker_delay_secs", "session_creation_timeout_secs",
 )  # fmt: skip
-_BOTH_SAVES: Final = "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set."
+_BOTH_SAVES: Final = "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set: {} steps and {} seconds."
 # The condition that each field must meet unless it is None, and the message of the error.
 _CONDITIONS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "model_dir": (bool, "model_dir should be non-empty"),
@@ -346,7 +346,7 @@ class RunConfig:
     def _settle_save_times(self, fields: Mapping[str, object]) -> None:
         steps, secs = fields.get("save_checkpoints_steps"), fields.get("save_checkpoints_secs")
         if steps is not None and secs is not None:
-            raise ValueError(_BOTH_SAVES)
+            raise ValueError(_BOTH_SAVES.format(steps, secs))
         if steps is not None:
             self._save_checkpoints_secs = None
         elif secs is not None:
@@ -359,7 +359,7 @@ def _save_times(steps: Any, secs: Any) -> tuple[Any, Any]:
         return None, _DEFAULT_SAVE_SECS
     steps, secs = (None if each is _USE_DEFAULT else each for each in (steps, secs))
     if steps is not None and secs is not None:
-        raise ValueError(_BOTH_SAVES)
+        raise ValueError(_BOTH_SAVES.format(steps, secs))
     return steps, secs
 
 

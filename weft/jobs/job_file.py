@@ -126,10 +126,15 @@ def _role(name: str, table: _Table) -> Role:
     )
 
 
+_TABLES: Final = frozenset(("job", "jobs", "tasks", "cluster"))
+
+
 def _of_role(key: str) -> str:
     """Where a role's numbers stand, for who gives them a key of their own."""
     role = next((each for each in ROLES if each in key), "")
-    return f" The tasks of a role are [roles.{role}] with count = 2." if role else ""
+    if not role and key not in _TABLES:
+        return ""
+    return f" The tasks of a role are [roles.{role or 'worker'}] with count = 2."
 
 
 def _check(table: _Table, known: Mapping[str, tuple[type, ...]], where: str) -> None:

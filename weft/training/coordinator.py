@@ -266,6 +266,8 @@ class LooperThread(threading.Thread):
             raise ValueError(f"'coord' argument must be a Coordinator: {coord}")
         if target is None and (args or kwargs):
             raise ValueError("'args' and 'kwargs' argument require that you also pass 'target'")
+        if target is not None and not callable(target):
+            raise TypeError(f"{target!r} object is not callable: the target is a function, and args are its arguments")
         super().__init__(daemon=True)
         self._coord = coord
         self._timer_interval_secs = timer_interval_secs

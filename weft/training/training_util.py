@@ -157,7 +157,10 @@ def assert_global_step(global_step_tensor: object) -> None:
         raise TypeError(f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.')
     dtype: Any = getattr(global_step_tensor, "dtype", None)
     if not dtype.base_dtype.is_integer:
-        raise TypeError(f'Existing "global_step" does not have integer type: {dtype}')
+        raise TypeError(
+            f'Existing "global_step" does not have integer type: {dtype}. '
+            f"{global_step_tensor!r} counts steps; tf.train.get_or_create_global_step() makes one of tf.int64."
+        )
     shape = global_step_tensor.get_shape()
     if shape.ndims != 0 and shape.is_fully_defined():
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -53,8 +54,13 @@ class GreedyLoadBalancingStrategy:
         self._ps_loads = np.zeros(num_tasks)
 
     def __call__(self, op: object) -> int:
-        task = int(np.argmin(self._ps_loads))
-        self._ps_loads[task] += self._load_fn(op)
+        task, load = int(np.argmin(self._ps_loads)), self._load_fn(op)
+        if not isinstance(load, numbers.Real):
+            raise TypeError(
+                f"load_fn of GreedyLoadBalancingStrategy must give the load of an op, a number, as byte_size_load_fn does; it "
+                f"gave {load!r} for {op!r}"
+            )
+        self._ps_loads[task] += load
         return task
 
 

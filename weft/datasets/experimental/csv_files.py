@@ -126,7 +126,7 @@ def _all_names(probe: _Probe, given: Sequence[str] | None, has_header: bool) -> 
 def _chosen_names(names: Sequence[str], wanted: Sequence[int], label_name: str | None) -> list[str]:
     chosen = [names[number] for number in wanted]
     if label_name is not None and label_name not in chosen:
-        raise ValueError("`label_name` provided must be one of the columns.")
+        raise ValueError(f"`label_name` provided must be one of the columns. {label_name!r} is none of {chosen}.")
     return chosen
 
 

@@ -267,6 +267,10 @@ class Server:
                 `lost_job_s` of the server's limits. The server is stopped.
             UnauthenticatedError: before anybody has trained, whoever was there of the other tasks had other credentials.
         """
+        if ends_with_job is not None and not isinstance(ends_with_job, bool):
+            raise TypeError(
+                f"join: ends_with_job is True, False or None, got {ends_with_job!r}; join() waits without a limit of time"
+            )
         tell_launcher(TaskNews(serves=True))
         if ends_with_job is None:
             ends_with_job = os.environ.get(ENDS_WITH_JOB, "0" if self._task.is_alone else "1") != "0"

@@ -98,7 +98,10 @@ class BaseEstimator:
             ValueError: arrays and function, or both numbers of steps, are given.
         """
         if steps is not None and max_steps is not None:
-            raise ValueError("Can not provide both steps and max_steps.")
+            raise ValueError(
+                f"Can not provide both steps and max_steps. Got steps={steps}, which are of this call, and "
+                f"max_steps={max_steps}, which are of the model's life."
+            )
         check_inputs(x, y, input_fn, batch_size)
         fed = input_fn or array_input_fn(x, y, batch_size, shuffle=True, num_epochs=None)
         hooks = replace_monitors_with_hooks(monitors, self)

@@ -320,4 +320,6 @@ def as_dtype(value: object) -> DType:
         if found is not None:
             return found
     meant = did_you_mean(value, _BY_NAME) if isinstance(value, str) else ""
+    if hasattr(value, "output_types"):
+        meant = " Its types are its attribute output_types."
     raise TypeError(f"Cannot convert value {value!r} to a TensorFlow DType.{meant}")

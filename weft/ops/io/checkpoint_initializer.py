@@ -79,8 +79,8 @@ def _initialize_scope(target: str, path: str, key: str, shapes: _Shapes) -> None
     scope = target.rpartition("/")[0]
     if not key.endswith("/"):
         raise ValueError(
-            f"Assignment map with scope only name {scope} should map to scope only {key}. Should be 'scope/': 'other_scope/'. "
-            f"{'' if target.endswith('/') else _NO_VARIABLE.format(target, key)}"
+            f"Assignment map with scope only name {scope} should map to scope only {key}. Should be 'scope/': 'other_scope/'."
+            f"{f' {key!r} lacks the slash.' if target.endswith('/') else ' ' + _NO_VARIABLE.format(target, key)}"
         )
     names = {name.partition("/part_")[0] for name in _known_variables() if not scope or name.startswith(scope + "/")}
     if not names:

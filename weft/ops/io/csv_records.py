@@ -78,7 +78,10 @@ def _by_record(
                 raise _invalid(f"Expect {len(types)} fields but have {sum(c < len(fields) for c in chosen)} in record {row}")
             fields = [fields[column] for column in chosen]
         if len(fields) != len(types):
-            raise _invalid(f"Expect {len(types)} fields but have {len(fields)} in record {row}")
+            raise _invalid(
+                f"Expect {len(types)} fields but have {len(fields)} in record {row}\n  There is a default in record_defaults "
+                "for each column of a line; select_cols takes some of them, and field_delim tells what is between them."
+            )
         for index, (text, kind) in enumerate(zip(fields, types, strict=True)):
             columns[index][row] = value_of_field(text, missing, kind, defaults[index], index, row)
     return columns

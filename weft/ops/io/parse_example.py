@@ -33,6 +33,8 @@ _TAGS: Final = {
     dtypes.int64: header_table.INTEGERS,
     dtypes.string: header_table.BYTES,
 }
+# So many features of an example are named at most.
+_SHOWN: Final = 8
 # Fewer examples are parsed faster one by one.
 _FEWEST_AT_ONCE: Final = 8
 _KINDS: Final = {"float_list": dtypes.float32, "int64_list": dtypes.int64, "bytes_list": dtypes.string}
@@ -89,6 +91,13 @@ def remedy_for_kind(found: DType, wanted: DType) -> str:
     return f"\n  Ask for it as tf.{found.name}; tf.as_string makes texts of numbers."
 
 
+def _there(features: Any) -> str:
+    """The end of a message that names what an example has in place of what it lacks."""
+    there = sorted(features)
+    has = f"It has {', '.join(map(repr, there[:_SHOWN]))}{' and more' if there[_SHOWN:] else ''}" if there else "It is empty"
+    return f"\n  {has}. Where not every example has the feature, a default_value or a tf.VarLenFeature is for it."
+
+
 def _dense(features: Tensor, spec: DenseSpec, example: _Example) -> Array:
     """A dense feature's value; that of any number of elements is not padded yet."""
     assert spec.dims is not None
@@ -106,7 +115,9 @@ def _dense(features: Tensor, spec: DenseSpec, example: _Example) -> Array:
     size = _count(spec.dims)
     if values is None:
         if spec.default.size != size:
-            raise _invalid(f"{example.name}Feature: {spec.key} (data type: {kind}) is required but could not be found.")
+            raise _invalid(
+                f"{example.name}Feature: {spec.key} (data type: {kind}) is required but could not be found.{_there(features)}"
+            )
         values = spec.default.astype(spec.dtype.as_numpy_dtype)
     if values.size != size:
         raise _invalid(

@@ -125,7 +125,10 @@ def names_of(variables: object) -> dict[str, Any]:
         else:
             element = _variable_tensor(item)
             if element is None:
-                raise TypeError(f"Variable to save is not a Variable: {item}")
+                raise TypeError(
+                    f"Variable to save is not a Variable: {item}. A Saver saves variables; a value that a step computes goes "
+                    "into one by tf.assign, or into a file by np.save."
+                )
             op = element.op.inputs[0].op if _is_reading(element) else element.op
             _add_name(names, op.name, element)
     return names
@@ -213,7 +216,10 @@ def _slice_saveables(slices: Sequence[Tensor], name: str) -> Iterator[SaveableOb
             raise ValueError(f"Slices must all be Variables: {variable}")
         info = variable._get_save_slice_info()
         if not info:
-            raise ValueError(f"Slices must all be slices: {variable}")
+            raise ValueError(
+                f"Slices must all be slices: {variable}. A list under a name ({name!r}) is the parts of one variable, as a "
+                "partitioner makes them; other variables have names of their own."
+            )
         full_name = full_name or info.full_name
         if full_name != info.full_name:
             raise ValueError(f"Slices must all be from the same tensor: {full_name} != {info.full_name}")

@@ -43,7 +43,10 @@ class LoggingTensorHook(SessionRunHook):
     ) -> None:
         only_at_end = at_end and every_n_iter is None and every_n_secs is None
         if not only_at_end and (every_n_iter is None) == (every_n_secs is None):
-            raise ValueError("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
+            raise ValueError(
+                "either at_end and/or exactly one of every_n_iter and every_n_secs must be provided. Got "
+                f"every_n_iter={every_n_iter} and every_n_secs={every_n_secs}; every_n_iter=100 logs at every hundredth run."
+            )
         check_arguments(LoggingTensorHook.__init__, every_n_iter=every_n_iter, every_n_secs=every_n_secs, formatter=formatter)
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}. LoggingTensorHook logs at every such run; 1 is every run.")

@@ -39,7 +39,11 @@ class StepCounterHook(SessionRunHook):
         summary_writer: FileWriter | None = None,
     ) -> None:
         if (every_n_steps is None) == (every_n_secs is None):
-            raise ValueError("exactly one of every_n_steps and every_n_secs should be provided.")
+            raise ValueError(
+                "exactly one of every_n_steps and every_n_secs should be provided. Got "
+                f"every_n_steps={every_n_steps} and every_n_secs={every_n_secs}; the steps are 100 where they are left out, so "
+                "seconds come with every_n_steps=None."
+            )
         check_arguments(
             StepCounterHook.__init__, every_n_steps=every_n_steps, every_n_secs=every_n_secs, output_dir=output_dir,
             summary_writer=summary_writer,

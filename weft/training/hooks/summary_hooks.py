@@ -49,7 +49,11 @@ class SummarySaverHook(SessionRunHook):
         summary_op: TensorLike | None = None,
     ) -> None:
         if (scaffold is None) == (summary_op is None):
-            raise ValueError("Exactly one of scaffold or summary_op must be provided.")
+            got = "neither" if scaffold is None else "both"
+            raise ValueError(
+                f"Exactly one of scaffold or summary_op must be provided. Got {got}; tf.summary.merge_all() is an op of all "
+                "summaries."
+            )
         check_arguments(
             SummarySaverHook.__init__, save_steps=save_steps, save_secs=save_secs, output_dir=output_dir,
             summary_writer=summary_writer, scaffold=scaffold,

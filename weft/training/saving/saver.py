@@ -284,7 +284,9 @@ class Saver:
             raise RuntimeError("`build()` should be called before save if defer_build==True")
         latest_filename = "checkpoint" if latest_filename is None else latest_filename
         if os.path.split(latest_filename)[0]:
-            raise ValueError("'latest_filename' must not contain path components")
+            raise ValueError(
+                f"'latest_filename' must not contain path components; got {latest_filename!r}, which stands beside save_path"
+            )
         save_path = as_path(save_path, "save")
         sess = checked_session(sess)
         if not self._is_empty:

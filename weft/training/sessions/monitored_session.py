@@ -121,7 +121,8 @@ class _MonitoredSession:
         if arguments not in (("step_context",), ("self", "step_context")):
             raise ValueError(
                 "`step_fn` may either have one `step_context` argument, or `self` and `step_context` arguments if it's an "
-                f"instance method. Got {arguments} instead."
+                f"instance method. Got {arguments} instead. It is such as lambda step_context: "
+                "step_context.session.run(op)."
             )
         return self._open_session().run_step_fn(step_fn)
 
