@@ -472,10 +472,7 @@ class Estimator:
 
 def _check_steps(steps: int | None, max_steps: int | None) -> None:
     if steps is not None and max_steps is not None:
-        raise ValueError(
-            f"Can not provide both steps and max_steps. Got steps={steps}, which are of this call, and max_steps={max_steps}, "
-            "which are of the model's life."
-        )
+        raise ValueError(f"Can not provide both steps and max_steps. Got steps={steps} more and max_steps={max_steps} in all.")
     _check_positive("steps", steps)
     _check_positive("max_steps", max_steps)
 

@@ -99,8 +99,7 @@ class BaseEstimator:
         """
         if steps is not None and max_steps is not None:
             raise ValueError(
-                f"Can not provide both steps and max_steps. Got steps={steps}, which are of this call, and "
-                f"max_steps={max_steps}, which are of the model's life."
+                f"Can not provide both steps and max_steps. Got steps={steps} more and max_steps={max_steps} in all."
             )
         check_inputs(x, y, input_fn, batch_size)
         fed = input_fn or array_input_fn(x, y, batch_size, shuffle=True, num_epochs=None)
