@@ -7,7 +7,7 @@ import importlib
 import pytest
 
 import weft as tf
-from weft.api import contrib_paths, generated_ops
+from weft.api import contrib_paths, generated_ops, public_paths
 from weft.checkpoint.tensor_print import print_tensors_in_checkpoint_file
 from weft.client.debugger import LocalCLIDebugHook
 from weft.estimators.canned.dnn import summarize
@@ -103,6 +103,19 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("estimator.tpu.tpu_estimator", "TPUEstimator", tf.estimator.tpu.TPUEstimator),
         ("training.tracking.base", "no_automatic_dependency_tracking", no_automatic_dependency_tracking),
         ("debug.wrappers.hooks", "LocalCLIDebugHook", LocalCLIDebugHook),
+        ("keras.layers.noise", "GaussianNoise", tf.keras.layers.GaussianNoise),
+        ("keras.layers.recurrent_v2", "LSTM", tf.compat.v2.keras.layers.LSTM),
+        ("layers.pooling", "max_pool2d", tf.layers.max_pooling2d),
+        ("distribute.cluster_resolver.cluster_resolver", "UnionClusterResolver", tf.distribute.cluster_resolver.UnionResolver),
+        ("ops.linalg.linear_operator_diag", "LinearOperatorDiag", tf.linalg.LinearOperatorDiag),
+        ("ops.sparse_ops", "sparse_eye", tf.sparse.eye),
+        ("framework.config", "list_physical_devices", tf.config.experimental.list_physical_devices),
+        # What TensorFlow has in two versions has both by their paths.
+        ("ops.array_ops", "transpose_v2", tf.compat.v2.transpose),
+        ("ops.nn_ops", "conv2d_v2", tf.compat.v2.nn.conv2d),
+        ("ops.nn_ops", "conv3d_v1", tf.nn.conv3d),
+        ("data.ops.readers", "TFRecordDatasetV1", tf.data.TFRecordDataset),
+        ("ops.check_ops", "assert_equal_v2", tf.compat.v2.assert_equal),
     ],
 )
 def test_the_path_leads_to_the_same(path: str, name: str, same: object) -> None:
@@ -135,6 +148,11 @@ def test_the_path_leads_to_the_same(path: str, name: str, same: object) -> None:
 )
 def test_a_path_has_the_public_names_of_its_kind(path: str, name: str, same: object) -> None:
     assert getattr(importlib.import_module(f"weft.{path}"), name) is same
+
+
+@pytest.mark.parametrize("path", sorted(public_paths.NAMES))
+def test_what_a_path_names_is_there(path: str) -> None:
+    importlib.import_module(f"weft.python.{path}")
 
 
 def test_all_names_of_a_path_can_be_imported_at_once() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import weft as tf
 from tests.ops.both_ways import own_graph as own_graph
+from weft.api import generated_ops
 
 _TABLE = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
 
@@ -23,6 +24,15 @@ def test_axes_and_branches_are_named_as_in_python() -> None:
     with tf.Session() as session:
         values = session.run(found)
     assert [each.shape for each in values] == [(1, 1, 3), (1, 1, 2, 3), (2, 3), (1, 1, 3), (1, 2, 2), (1, 2, 3), (1, 3)]
+
+
+def test_every_op_type_is_the_function_of_its_name() -> None:
+    for module in (tf.raw_ops, generated_ops):
+        assert [name for name in dir(tf.raw_ops) if getattr(module, name).__name__.lstrip("_").lower() != name.lower()] == [
+            "RefMerge", "RefSwitch"
+        ]  # fmt: skip
+    with tf.Session() as session:
+        assert session.run(generated_ops.Any(input=_TABLE > 4, axis=[0, 1, 2]))
 
 
 def test_the_names_of_the_declarations_are_refused() -> None:

@@ -1,10 +1,10 @@
-"""Op types as functions in small letters that take positional arguments, as TensorFlow's `gen_*_ops` modules have them."""
+"""Op types as functions of TensorFlow's `gen_*_ops` modules: `add` takes positional arguments, `Add` is `raw_ops.Add`."""
 
 from __future__ import annotations
 
 import functools
+import typing  # whose `Any` would hide the op of that name
 from collections.abc import Callable
-from typing import Any
 
 from weft.api import raw_ops
 from weft.framework.building.aliases import Nest
@@ -13,7 +13,7 @@ from weft.ops.declaration import signature_of
 
 
 @functools.cache
-def _function(op_type: str) -> Callable[..., Any]:
+def _function(op_type: str) -> Callable[..., typing.Any]:
     keys = list(signature_of(lookup(op_type)).parameters)
     add = getattr(raw_ops, op_type)
 
@@ -32,8 +32,8 @@ def function_of(name: str) -> Callable[..., Nest] | None:
     return _function(found) if found else None
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
-    function = function_of(name)
+def __getattr__(name: str) -> Callable[..., typing.Any]:
+    function = getattr(raw_ops, name, None) if name[:1].isupper() else function_of(name)
     if function is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}: there is no such op type")
     return function

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -156,12 +157,16 @@ class _Gathered(Loader):
 def _open_doors(module: ModuleType, doors: Sequence[str], has_op_types: bool) -> None:
     """Let a module have the public names of others, each looked up when it is asked for: most of weft is not loaded for it.
 
-    The functions of op types come last: a public function of the same name takes other arguments.
+    Where TensorFlow has two versions of a function, its modules have `name_v1` or `name_v2` for what the public ones of that
+    version call `name`. The functions of op types come last: a public function of the same name takes other arguments.
     """
 
-    def tables() -> Iterator[dict[str, object]]:
+    def tables(version: str = "") -> Iterator[Mapping[str, object]]:
         for door in doors:
-            yield vars(engine() if door == "." else importlib.import_module(f"weft.{door}"))
+            if version != "2":
+                yield vars(engine() if door == "." else importlib.import_module(f"weft.{door}"))
+            elif door == "." or door in _second_version().paths:
+                yield vars(importlib.import_module(f"weft.{_SECOND}.{door}".rstrip(".")))
 
     def public() -> list[str]:
         return sorted({name for table in tables() for name in table if not name.startswith("_") and name != "annotations"})
@@ -170,15 +175,23 @@ def _open_doors(module: ModuleType, doors: Sequence[str], has_op_types: bool) ->
         if name == "__all__":  # asked by `from module import *`
             return public()
         if not name.startswith("_"):
+            versioned = _VERSIONED.fullmatch(name)
             for table in tables():
                 if name in table:
                     return table[name]
+            if versioned is not None:
+                found = next((table[versioned[1]] for table in tables(versioned[2]) if versioned[1] in table), None)
+                if found is not None:
+                    return found
             function = _op_function(name) if has_op_types else None
             if function is not None:
                 return function
         missing_names.refuse(module, module.__name__.removeprefix("weft."), name)
 
     vars(module).update(__getattr__=find, __dir__=public)
+
+
+_VERSIONED: Final = re.compile(r"(\w+?)_?[vV]([12])")
 
 
 def _op_function(name: str) -> object:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.api import column_paths, library_paths, testing_paths
+from weft.api import column_paths, library_paths, public_paths, testing_paths
 
 _GENERATED: Final = (
     "array audio bitwise candidate_sampling collective control_flow ctc data_flow dataset functional image io linalg list "
@@ -17,7 +17,14 @@ _GENERATED: Final = (
     "summary training"
 )
 
-ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family in _GENERATED.split()} | {
+_KERAS: Final = (
+    "activations callbacks constraints initializers losses metrics models optimizers regularizers datasets.cifar10 "
+    "datasets.fashion_mnist datasets.imdb datasets.mnist preprocessing.image preprocessing.sequence preprocessing.text"
+)
+
+ALIASES: Final = {
+    **{f"ops.gen_{family}_ops": "weft.api.generated_ops" for family in _GENERATED.split()},
+    **{f"keras.{module}": f"weft.api.keras.{module}" for module in _KERAS.split()},
     "client.device_lib": "weft.client.device_lib",
     "client.timeline": "weft.client.timeline",
     "eager.monitoring": "weft.events.monitoring",
@@ -29,22 +36,6 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "framework.graph_util": "weft.api.graph_util",
     "framework.tensor_shape": "weft.framework.types.tensor_shape",
     "ops.control_flow_util": "weft.ops.control_flow.compiled_contexts",
-    "keras.activations": "weft.api.keras.activations",
-    "keras.callbacks": "weft.api.keras.callbacks",
-    "keras.constraints": "weft.api.keras.constraints",
-    "keras.initializers": "weft.api.keras.initializers",
-    "keras.losses": "weft.api.keras.losses",
-    "keras.metrics": "weft.api.keras.metrics",
-    "keras.models": "weft.api.keras.models",
-    "keras.optimizers": "weft.api.keras.optimizers",
-    "keras.regularizers": "weft.api.keras.regularizers",
-    "keras.datasets.cifar10": "weft.api.keras.datasets.cifar10",
-    "keras.datasets.fashion_mnist": "weft.api.keras.datasets.fashion_mnist",
-    "keras.datasets.imdb": "weft.api.keras.datasets.imdb",
-    "keras.datasets.mnist": "weft.api.keras.datasets.mnist",
-    "keras.preprocessing.image": "weft.api.keras.preprocessing.image",
-    "keras.preprocessing.sequence": "weft.api.keras.preprocessing.sequence",
-    "keras.preprocessing.text": "weft.api.keras.preprocessing.text",
     "platform.app": "weft.platform.app",
     "platform.flags": "weft.platform.flags",
     "lib.io.file_io": "weft.platform.files.file_io",
@@ -71,8 +62,7 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "util.function_utils": "weft.framework.compat.function_signatures",
 }
 
-_ELSEWHERE: Final = column_paths.NAMES | library_paths.NAMES | testing_paths.NAMES
-NAMES: Final = {
+_NAMES: Final = {
     "ops.gradients": "weft.autodiff.jacobians:hessian_vector_product=_hessian_vector_product",
     "ops.gradients_impl": "weft.autodiff.jacobians:hessian_vector_product=_hessian_vector_product",
     "ops.losses.losses_impl": "weft.models.losses:num_present=_num_present",
@@ -265,7 +255,9 @@ NAMES: Final = {
         "inspect:ismodule inspect:isroutine inspect:stack inspect:currentframe inspect:getcallargs inspect:getsourcefile "
         "inspect:getsourcelines inspect:isframe inspect:getframeinfo"
     ),
-} | _ELSEWHERE
+}
+_LISTS: Final = (_NAMES, column_paths.NAMES, library_paths.NAMES, public_paths.NAMES, testing_paths.NAMES)
+NAMES: Final = {path: " ".join(names[path] for names in _LISTS if path in names) for path in set().union(*_LISTS)}
 
 # The doors, and the paths whose names they have.
 _PATHS_OF: Final = {

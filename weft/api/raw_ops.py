@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import typing  # whose `Any` would hide the op of that name
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from weft.framework.building.aliases import Nest, TensorLike
 from weft.framework.building.op_builder import build
@@ -31,7 +32,7 @@ def _named(signature: inspect.Signature, named: Mapping[str, str]) -> inspect.Si
 
 
 @functools.cache
-def _function(definition: OpDef) -> Callable[..., Any]:
+def _function(definition: OpDef) -> Callable[..., typing.Any]:
     named = _NAMED.get(definition.name, {})
     declared = {given: name for name, given in named.items()}
     names = [named.get(arg.name, arg.name) for arg in definition.inputs]
@@ -90,7 +91,7 @@ _LOOPS: Final = ("Enter", "Exit", "NextIteration", "LoopCond")
 _LOOP_OPS: Final = frozenset((*_LOOPS, *(f"Ref{each}" for each in _LOOPS)))
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Callable[..., typing.Any]:
     if name in _MADE:
         return _MADE[name]
     if name in _LOOP_OPS:

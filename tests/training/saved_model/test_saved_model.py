@@ -153,6 +153,11 @@ def test_signatures_are_checked_for_their_methods() -> None:
     assert np.array_equal(info.tensor_shape.dim[1].size, 4)
 
 
+def test_an_operation_is_described_by_its_name() -> None:
+    info = tf.saved_model.utils.build_tensor_info_from_op(tf.no_op("init"))
+    assert (info.name, info.dtype, info.tensor_shape.unknown_rank) == ("init", 0, True)
+
+
 def test_a_text_is_one_tag(tmp_path: Path) -> None:
     path = str(tmp_path / "model")
     with tf.Graph().as_default(), tf.Session() as session:

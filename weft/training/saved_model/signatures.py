@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tensorboard.compat.proto import meta_graph_pb2
+from tensorboard.compat.proto import meta_graph_pb2, types_pb2
 from tensorboard.compat.proto.meta_graph_pb2 import SignatureDef, TensorInfo
 
 from weft.framework.composites.sparse_tensor import SparseTensor
 from weft.framework.graphs.graph import Graph, get_default_graph
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
+from weft.framework.types.tensor_shape import TensorShape
 from weft.training.saved_model import layout
 
 
@@ -40,9 +41,9 @@ def build_tensor_info_from_op(op: Operation) -> TensorInfo:
         op: the operation.
 
     Returns:
-        A new TensorInfo with the operation's name, of dtype int32, which TensorFlow writes there.
+        A new TensorInfo with the operation's name, of no dtype and of unknown rank, as TensorFlow writes it.
     """
-    return TensorInfo(name=op.name, dtype=dtypes.int32.as_datatype_enum)
+    return TensorInfo(name=op.name, dtype=types_pb2.DT_INVALID, tensor_shape=TensorShape(None).as_proto())
 
 
 def get_tensor_from_tensor_info(
