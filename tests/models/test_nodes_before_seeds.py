@@ -42,6 +42,22 @@ def block_cell():
     cell(floats(2, 4), cell.zero_state(2, tf.float32))
 
 
+def decoded(helper, batch):
+    cell = tf.nn.rnn_cell.GRUCell(4)
+    decoder = tf.contrib.seq2seq.BasicDecoder(cell, helper, cell.zero_state(batch, tf.float32), tf.layers.Dense(9))
+    return tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=6)[0].sample_id
+
+
+def drawn_words():
+    table = tf.get_variable("table", [9, 4])
+    return decoded(tf.contrib.seq2seq.SampleEmbeddingHelper(table, tf.fill([2], 1), 2), 2)
+
+
+def given_words():
+    inputs = floats(None, 7, 4)
+    return decoded(tf.contrib.seq2seq.TrainingHelper(inputs, ints(None)), tf.shape(inputs)[0])
+
+
 # What is made, and the nodes of TensorFlow 1.15.5 for it, with the placeholders.
 COUNTS = {
     "a normal distribution of vectors": (lambda: normal([2], [2]), 42),
@@ -106,6 +122,12 @@ COUNTS = {
     "mel": (lambda: tf.signal.linear_to_mel_weight_matrix(20, 129), 123),
     "coefficients": (lambda: tf.signal.mfccs_from_log_mel_spectrograms(floats(None, 20)), 35),
     "cosines": (lambda: tf.signal.idct(floats(3, None), norm="ortho"), 89),
+    "grey pixels": (lambda: tf.image.rgb_to_grayscale(floats(None, 8, 8, 3)), 31),
+    "grey pixels of whole numbers": (lambda: tf.image.rgb_to_grayscale(tf.placeholder(tf.uint8, [8, 8, 3])), 21),
+    "three channels of one": (lambda: tf.image.grayscale_to_rgb(floats(8, 8, 1)), 15),
+    "an identity": (lambda: tf.get_variable("eye", [2, 3], initializer=tf.initializers.identity()), 8),
+    "a decoder that draws words": (drawn_words, 281),
+    "a decoder of given words": (given_words, 280),
     "a window": (lambda: tf.signal.hamming_window(tf.placeholder(tf.int32, [])), 33),
 }
 
@@ -132,3 +154,11 @@ def test_samples_of_vectors_have_the_values_of_tensorflow():
     drawn = distributions.MultivariateNormalDiag([0.0, 1.0], [1.0, 2.0]).sample()
     with tf.Session() as session:
         assert session.run(drawn).tolist() == pytest.approx([1.6009, 1.25614], abs=1e-4)
+
+
+def test_a_decoder_draws_the_words_of_tensorflow():
+    tf.set_random_seed(4)
+    words = drawn_words()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(words).tolist() == [[7, 0, 6, 2, 1, 0], [4, 0, 6, 3, 1, 3]]

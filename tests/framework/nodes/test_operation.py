@@ -45,3 +45,9 @@ def test_an_input_that_is_no_tensor_is_named() -> None:
         tf.placeholder("floa")
     with pytest.raises(TypeError, match="Error converting shape to a TensorShape: A string has ambiguous TensorShape"):
         tf.placeholder(tf.float32, "3")
+
+
+def test_an_operation_is_printed_with_its_attributes_by_name() -> None:
+    told = str(tf.placeholder(tf.float32, [None, 2], name="x").op)
+    assert told.startswith('name: "x"\nop: "Placeholder"\nattr {\n  key: "dtype"\n')
+    assert told.index('key: "dtype"') < told.index('key: "shape"')

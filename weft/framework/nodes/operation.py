@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
+from google.protobuf import text_format
 
 from weft.framework.context.conversion_status import OperatorNotAllowedInGraphError, not_allowed
 from weft.framework.context.default_stack import default_sessions
@@ -362,7 +363,8 @@ class Operation:
         self.control_flow_context = context
 
     def __str__(self) -> str:
-        return str(self.node_def)
+        # A protobuf's own text has the attributes in any order.
+        return text_format.MessageToString(self.node_def)
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"

@@ -189,8 +189,9 @@ class TrainingHelper(Helper):
 
     def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
         with input_scope(name, "TrainingHelperNextInputs", (time,)):
-            finished = greater_equal(time + 1, self.sequence_length)
-            return finished, self._read(finished, time + 1), state
+            following = time + 1
+            finished = greater_equal(following, self.sequence_length)
+            return finished, self._read(finished, following), state
 
 
 def _array_of(tensor: Tensor) -> TensorArray:
@@ -201,7 +202,10 @@ def _array_of(tensor: Tensor) -> TensorArray:
 
 def _drawn(probability: Tensor, count: SizeLike, seed: int | None) -> Tensor:
     """Whether each of a batch is chosen, with that probability."""
-    return less(random_uniform([count], seed=seed, dtype=probability.dtype.base_dtype), probability)
+    nodes = get_default_graph().node_count
+    with nodes.as_many_as(32):
+        nodes.total += 16
+        return less(random_uniform([count], seed=seed, dtype=probability.dtype.base_dtype), probability)
 
 
 def _checked_probability(probability: TensorLike) -> Tensor:
@@ -246,7 +250,9 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
         with input_scope(name, "ScheduledEmbeddingTrainingHelperSample", (time, outputs)):
             chosen = _drawn(self._probability, self.batch_size, self._scheduling_seed)
-            return where(chosen, _categories(outputs, self._seed), fill([self.batch_size], -1))
+            sampled = _categories(outputs, self._seed)
+            with get_default_graph().node_count.as_many_as(4):
+                return where(chosen, sampled, fill([self.batch_size], -1))
 
     def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
         with input_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", (time,)):
@@ -292,7 +298,11 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
 
 def _categories(logits: Tensor, seed: int | None) -> Tensor:
-    return cast(reshape(multinomial(logits, 1, seed=seed), [-1]), dtypes.int32)
+    # TensorFlow takes any sample shape; the seed goes by the count of nodes before it, and later ones by all.
+    count = get_default_graph().node_count
+    with count.as_many_as(39):
+        count.total += 24
+        return cast(reshape(multinomial(logits, 1, seed=seed), [-1]), dtypes.int32)
 
 
 class GreedyEmbeddingHelper(Helper):
@@ -325,7 +335,7 @@ class GreedyEmbeddingHelper(Helper):
     def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
         if not isinstance(outputs, Tensor):
             raise TypeError(f"Expected outputs to be a single Tensor, got: {type(outputs)}")
-        return cast(argmax(outputs, -1), dtypes.int32)
+        return argmax(outputs, -1, output_type=dtypes.int32)
 
     def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
         finished = equal(sample_ids, self._end_token)

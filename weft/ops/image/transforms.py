@@ -21,7 +21,7 @@ from weft.framework.types import dtypes
 from weft.ops.array.filling import ones_like
 from weft.ops.array.identity import identity
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import shape
+from weft.ops.array.shape_ops import expand_dims, shape
 from weft.ops.array.tiling import reverse, tile
 from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.cond import cond
@@ -30,8 +30,9 @@ from weft.ops.debugging.checks import assert_greater_equal
 from weft.ops.declaration import rank_of
 from weft.ops.math.casting import cast, saturate_cast
 from weft.ops.math.comparison import equal
+from weft.ops.math.contraction import tensordot
 from weft.ops.math.elementwise import mul
-from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
+from weft.ops.math.reduce_functions import reduce_mean
 
 _DECODE: Final = "; the bytes of a file become pixels by tf.image.decode_image"
 _GREY: Final = [0.2989, 0.5870, 0.1140]
@@ -270,8 +271,7 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
                 f"Dimensions must be equal, but are {tensor.dims[-1]} and 3: rgb_to_grayscale takes images of 3 channels, "
                 f"[..., 3], got {tensor.shape}{'; these are grey already' if tensor.dims[-1] == 1 else ''}."
             )
-        shares = convert_to_tensor(_GREY, dtypes.float32)
-        grey = reduce_sum(convert_image_dtype(tensor, dtypes.float32) * shares, axis=-1, keepdims=True)
+        grey = expand_dims(tensordot(convert_image_dtype(tensor, dtypes.float32), _GREY, [-1, -1]), -1)
         return convert_image_dtype(grey, tensor.dtype, name=scope)
 
 
@@ -290,14 +290,16 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     with get_default_graph().name_scope(name or "grayscale_to_rgb") as scope:
         tensor = convert_to_tensor(images, name="images")
         before = tensor.shape.ndims
-        if before is not None:
-            if tensor.shape[-1:].as_list() not in ([1], [None]):
-                raise ValueError(
-                    f"Last dimension of a grayscale image should be size 1. {tensor.name!r} is {tensor.shape}: "
-                    "tf.expand_dims(image, -1) makes one of a matrix"
-                )
-            return tile(tensor, [*[1] * (before - 1), 3], name=scope)
-        return tile(tensor, concat([ones_like(shape(tensor)[:-1]), [3]], 0), name=scope)
+        if before is not None and tensor.shape[-1:].as_list() not in ([1], [None]):
+            raise ValueError(
+                f"Last dimension of a grayscale image should be size 1. {tensor.name!r} is {tensor.shape}: "
+                "tf.expand_dims(image, -1) makes one of a matrix"
+            )
+        # TensorFlow takes the rank in the step, and the channels where sizes are not known: later seeds go by the count.
+        with get_default_graph().node_count.as_many_as(14 if tensor.shape.is_fully_defined() else 46):
+            if before is not None:
+                return tile(tensor, [*[1] * (before - 1), 3], name=scope)
+            return tile(tensor, concat([ones_like(shape(tensor)[:-1]), [3]], 0), name=scope)
 
 
 def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:

@@ -137,6 +137,8 @@ class Identity(Initializer):
         if len(sizes) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
         kind = dtypes.as_dtype(dtype or self.dtype)
+        # TensorFlow joins a matrix of parts; later random nodes get their seeds by the count.
+        get_default_graph().node_count.total += 1 if sizes[0] == sizes[1] else 2
         matrix = identity_matrix(rows=sizes[0], columns=sizes[1], dtype=kind, name="eye")
         if partition_info is not None:
             matrix = slice_of(matrix, partition_info.var_offset, shape)
