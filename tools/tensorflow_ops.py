@@ -50,8 +50,8 @@ FAMILIES = (
         "arithmetic on quantized types: training does not use it",
     ),
     (
-        r"BoostedTrees.*|TensorForest.*|Sdca.*",
-        "SDCA, forests, and the forms of boosted trees that no estimator of 1.15 writes",
+        r"BoostedTrees.*|TensorForest.*|SdcaShrinkL1",
+        "SDCA on variables, forests, and the forms of boosted trees that no estimator of 1.15 writes",
     ),
     (
         r"Cudnn.*|Nccl.*|Collective.*|.*DTensor.*|CopyToMesh.*|Relayout.*|SyncDevice|DeviceIndex",

@@ -267,6 +267,8 @@ STRINGS = [
     Case("DecodeBase64", [_texts("aGVsbG8_Pz4")], expected=lambda t: _texts("hello??>")),
     Case("StringToHashBucketFast", [_texts("", "a")], {"num_buckets": 1 << 62},
          expected=lambda t: np.array([0x9AE16A3B2F90404F, 0xB3454265B6DF75E3]) % (1 << 62)),
+    Case("SdcaFprint", [_texts("a", "abc")], expected=lambda _: np.array([
+        [7969074168056553668, 5955762262185338209], [4143508125394299908, -6879828354153669051]])),
     Case("StringToHashBucketStrong", [_texts("", "a")], {"num_buckets": 100, "key": [1, 2]}),
     Case("StringToHashBucket", [_texts("", "a")], {"num_buckets": 100}),
     Case("StringSplit", [_texts("a,b;", "c"), np.array(b",;", object)],

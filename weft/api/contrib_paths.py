@@ -46,6 +46,7 @@ _PATHS: Final = {
     "grid_rnn": "ops ops.grid_rnn_cell",
     "kernel_methods": "kernel_estimators losses mappers mappers.dense_kernel_mapper mappers.random_fourier_features",
     "legacy_seq2seq": "ops ops.seq2seq",
+    "linear_optimizer": "ops ops.sdca_ops ops.sparse_feature_column sdca_optimizer",
     "losses": "losses losses.loss_ops metric_learning metric_learning.metric_loss_ops",
     "memory_stats": "ops ops.memory_stats_ops",
     "metrics": "metrics metrics.classification ops ops.confusion_matrix_ops ops.histogram_ops ops.metric_ops ops.set_ops",

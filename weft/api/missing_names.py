@@ -53,10 +53,10 @@ _REASONS: Final = {
     "contrib.tensor_forest": (
         "tf.estimator.BoostedTreesClassifier and BoostedTreesRegressor grow trees, one after the other, of feature columns."
     ),
-    **dict.fromkeys(
-        ("estimator.experimental.LinearSDCA", "contrib.linear_optimizer", "train.sdca_optimizer"),
-        "tf.train.FtrlOptimizer trains linear models with L1 and L2, as tf.estimator.LinearClassifier does.",
+    "estimator.experimental.LinearSDCA": (
+        "tf.train.FtrlOptimizer trains linear models with L1 and L2, as tf.estimator.LinearClassifier does."
     ),
+    "train.sdca_shrink_l1": "tf.contrib.linear_optimizer.SdcaModel has update_weights, which shrinks weights.",
     "contrib.learn.SVM": "tf.losses.hinge_loss is the loss of a support vector machine.",
 }
 

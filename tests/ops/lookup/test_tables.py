@@ -153,3 +153,23 @@ def test_an_empty_line_of_a_vocabulary_is_refused_where_it_is_read(tmp_path: Pat
         assert session.run(found).tolist() == [0, -1]
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"words\.txt: empty line found at position 5\. It is line 2"):
             session.run(whole.initializer)
+
+
+def test_keys_of_a_dense_table_may_be_vectors(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        empty, deleted = tf.constant([0, 0], tf.int64), tf.constant([1, 1], tf.int64)
+        table = lookup.MutableDenseHashTable(tf.int64, tf.float32, [0.0, -1.0], empty_key=empty, deleted_key=deleted)
+        session.run(table.insert([[3, 4], [5, 6]], [[1.0, 2.0], [3.0, 4.0]]))
+        found = table.lookup(tf.constant([[5, 6], [7, 7]], tf.int64))
+        assert found.shape.as_list() == [2, 2]
+        assert session.run(found).tolist() == [[3, 4], [0, -1]]
+        saver = tf.train.Saver()
+        path = saver.save(session, str(tmp_path / "model"))
+        session.run(table.remove([[5, 6]]))
+        assert session.run(table.export())[0].tolist() == [[3, 4]]
+        saver.restore(session, path)
+        assert session.run(table.size()) == 2
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[1,3\] must end with the table's key shape \[2\]"):
+            session.run(table.lookup(tf.constant([[5, 6, 7]], tf.int64)))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Using the empty_key as a table key is not allowed"):
+            session.run(table.insert([[0, 0]], [[1.0, 1.0]]))

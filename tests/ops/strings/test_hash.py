@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from weft.ops.strings import portable_hash
-from weft.ops.strings.hash import fingerprints, keyed_hashes, old_hashes
+from weft.ops.strings import portable_hash, portable_hash_128
+from weft.ops.strings.hash import fingerprints, keyed_hashes, long_fingerprints, old_hashes
 
 # The values are TensorFlow's: string_to_hash_bucket_fast, _strong (key 123, 456) and string_to_hash_bucket with 2**63 - 1
 # buckets, of the first n bytes of this sequence, for lengths on both sides of each branch of the functions.
@@ -49,6 +49,19 @@ def test_compiled_hashes_and_those_in_python_are_equal() -> None:
     key = (123, 2**64 - 456)
     words = b"".join(word.to_bytes(8, "little") for word in key)
     assert keyed_hashes(texts, key).tolist() == [portable_hash.sip_hash(words, text) for text in texts]
+
+
+def test_long_fingerprints_are_those_of_tensorflow_compiled_and_in_python() -> None:
+    known = {
+        b"": (4463240938071824939, 4374473821787594281),
+        b"x" * 17: (6750864138911643067, 4963244384729455311),
+        bytes(range(128)): (-7458184564870852249, -2888668851988123742),
+        bytes(range(256)) * 2 + b"tail": (2915230044983570683, 448487411372602731),
+    }
+    assert long_fingerprints(list(known)).astype(np.int64).tolist() == [list(pair) for pair in known.values()]
+    source = random.Random(5)
+    texts = [source.randbytes(size) for size in range(400)]
+    assert long_fingerprints(texts).tolist() == [list(portable_hash_128.farm_hash_128(text)) for text in texts]
 
 
 def test_hashes_spread_over_buckets() -> None:

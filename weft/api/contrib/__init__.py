@@ -29,6 +29,7 @@ from weft.api.contrib import kernel_methods as kernel_methods
 from weft.api.contrib import layers as layers
 from weft.api.contrib import learn as learn
 from weft.api.contrib import legacy_seq2seq as legacy_seq2seq
+from weft.api.contrib import linear_optimizer as linear_optimizer
 from weft.api.contrib import lookup as lookup
 from weft.api.contrib import losses as losses
 from weft.api.contrib import memory_stats as memory_stats

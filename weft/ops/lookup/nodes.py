@@ -79,7 +79,7 @@ def mutable_dense_hash_table_v2(
     """
     if initial_num_buckets < 4 or initial_num_buckets & initial_num_buckets - 1:
         raise InvalidArgumentError.of(f"Number of buckets must be at least 4 and a power of 2, got: {initial_num_buckets}")
-    signature = TableSignature("MutableDenseHashTable", key_dtype, value_dtype, _known(value_shape))
+    signature = TableSignature("MutableDenseHashTable", key_dtype, value_dtype, _known(value_shape), empty_key.shape)
     return _handle(ctx, signature, lambda name: DenseTable(name, signature, empty_key, deleted_key))
 
 
@@ -136,7 +136,10 @@ def _values_of_keys(node: Operation) -> list[Dims]:
     handle = outermost(node.inputs[0]).op
     keys = node.inputs[1].dims
     shape = handle.attrs.get("value_shape", ()) if handle.type.endswith(("TableV2", "TableOfTensorsV2")) else None
-    return [None if keys is None or shape is None else (*keys, *shape)]
+    key_dims = handle.inputs[0].dims if handle.inputs else ()
+    if keys is None or shape is None or key_dims is None or len(keys) < len(key_dims):
+        return [None]
+    return [(*keys[: len(keys) - len(key_dims)], *shape)]
 
 
 @op("LookupTableFindV2", "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout", infer=_values_of_keys,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ import numpy as np
 
 from weft.errors import FailedPreconditionError, InvalidArgumentError
 from weft.framework.building.aliases import Array
-from weft.framework.nodes.operation import Tensor
 from weft.framework.op_types.unshared import unshared
 from weft.framework.types.dtypes import DType
 from weft.ops.array.shape_ops import brackets
@@ -24,6 +24,7 @@ class TableSignature:
     key_dtype: DType
     value_dtype: DType
     value_shape: tuple[int, ...] = ()
+    key_shape: tuple[int, ...] = ()
 
 
 @unshared
@@ -48,19 +49,20 @@ class LookupTable:
 
     def find(self, keys: Array, default: Array) -> Array:
         """The values of keys; where there is none, `default`: one value, or one for each key."""
-        shape = self.signature.value_shape
-        if default.shape not in (shape, keys.shape + shape):
+        shape, wanted = self.signature.value_shape, self._each(keys)
+        whole = self._rows(keys) + shape
+        if default.shape not in (shape, whole):
             raise InvalidArgumentError.of(
                 f"Table '{self.name}': expected a default value of shape {brackets(shape)} or "
-                f"{brackets(keys.shape + shape)}, got {brackets(default.shape)}"
+                f"{brackets(whole)}, got {brackets(default.shape)}"
             )
-        defaults = np.broadcast_to(default, keys.shape + shape).reshape(keys.size, *shape)
-        found = np.empty((keys.size, *shape), self.signature.value_dtype.as_numpy_dtype)
+        defaults = np.broadcast_to(default, whole).reshape(len(wanted), *shape)
+        found = np.empty((len(wanted), *shape), self.signature.value_dtype.as_numpy_dtype)
         with self._lock:
-            for row, key in enumerate(keys.ravel().tolist()):
+            for row, key in enumerate(wanted):
                 value = self._values.get(key)
                 found[row] = defaults[row] if value is None else value
-        return found.reshape(keys.shape + shape)
+        return found.reshape(whole)
 
     def insert(self, keys: Array, values: Array) -> None:
         """Set the values of keys."""
@@ -77,28 +79,49 @@ class LookupTable:
     def remove(self, keys: Array) -> None:
         """Drop keys; those that are not there are no error."""
         with self._lock:
-            for key in keys.ravel().tolist():
+            for key in self._each(keys):
                 self._values.pop(key, None)
 
     def export(self) -> tuple[Array, Array]:
-        """All keys, [n], and their values, [n, ...]."""
+        """All keys, [n, *key], and their values, [n, *value]."""
         with self._lock:
             items = list(self._values.items())
         signature = self.signature
-        keys = np.empty(len(items), signature.key_dtype.as_numpy_dtype)
+        keys = np.empty((len(items), *signature.key_shape), signature.key_dtype.as_numpy_dtype)
         values = np.empty((len(items), *signature.value_shape), signature.value_dtype.as_numpy_dtype)
         for row, (key, value) in enumerate(items):
-            keys[row], values[row] = key, value
+            keys[row] = key if not signature.key_shape else np.array(key).reshape(signature.key_shape)
+            values[row] = value
         return keys, values
 
-    def _items(self, keys: Array, values: Array) -> Sequence[tuple[Array, Array]]:
-        expected = keys.shape + self.signature.value_shape
+    def _each(self, keys: Array) -> list[object]:
+        """The keys as they are kept: scalars, or tuples of the elements of each."""
+        if not self.signature.key_shape:
+            each: list[object] = keys.ravel().tolist()
+            return each
+        return [tuple(key) for key in keys.reshape(math.prod(self._rows(keys)), -1).tolist()]
+
+    def _rows(self, keys: Array) -> tuple[int, ...]:
+        """How many keys there are, in each dimension."""
+        shape = self.signature.key_shape
+        rows = keys.ndim - len(shape)
+        if rows < 0 or keys.shape[rows:] != shape:
+            raise InvalidArgumentError.of(
+                f"Input key shape {brackets(keys.shape)} must end with the table's key shape {brackets(shape)}; table "
+                f"{self.name!r}"
+            )
+        counts: tuple[int, ...] = keys.shape[:rows]
+        return counts
+
+    def _items(self, keys: Array, values: Array) -> Sequence[tuple[object, Array]]:
+        expected = self._rows(keys) + self.signature.value_shape
         if values.shape != expected:
             raise InvalidArgumentError.of(f"Expected shape {brackets(expected)} for value, got {brackets(values.shape)}")
-        rows = values.reshape(keys.size, *self.signature.value_shape)
+        each = self._each(keys)
+        rows = values.reshape(len(each), *self.signature.value_shape)
         # A scalar is kept as itself; a row is copied, since its array belongs to the step.
         flat = rows.tolist() if rows.ndim == 1 else [row.copy() for row in rows]
-        return list(zip(keys.ravel().tolist(), flat, strict=True))
+        return list(zip(each, flat, strict=True))
 
 
 class StaticTable(LookupTable):
@@ -147,7 +170,7 @@ class DenseTable(LookupTable):
 
     def __init__(self, name: str, signature: TableSignature, empty_key: Array, deleted_key: Array) -> None:
         super().__init__(name, signature)
-        self._reserved = {"empty_key": empty_key.tolist(), "deleted_key": deleted_key.tolist()}
+        self._reserved = {"empty_key": self._each(empty_key)[0], "deleted_key": self._each(deleted_key)[0]}
         if self._reserved["empty_key"] == self._reserved["deleted_key"]:
             raise InvalidArgumentError.of("Empty and deleted keys cannot be equal")
 
@@ -161,12 +184,12 @@ class DenseTable(LookupTable):
         self._check(keys)
         super().remove(keys)
 
-    def _items(self, keys: Tensor, values: Tensor) -> Sequence[tuple[Array, Array]]:
+    def _items(self, keys: Array, values: Array) -> Sequence[tuple[object, Array]]:
         self._check(keys)
         return super()._items(keys, values)
 
     def _check(self, keys: Array) -> None:
-        given = set(keys.ravel().tolist())
+        given = set(self._each(keys))
         for what, key in self._reserved.items():
             if key in given:
                 raise InvalidArgumentError.of(f"Using the {what} as a table key is not allowed")

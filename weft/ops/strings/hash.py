@@ -17,8 +17,10 @@ from weft.ops.strings.portable_hash import murmur_hash_64
 
 try:
     from farmhash import fingerprint64 as farm_hash_64
+    from farmhash import fingerprint128 as farm_hash_128
 except ImportError:
     from weft.ops.strings.portable_hash import farm_hash_64
+    from weft.ops.strings.portable_hash_128 import farm_hash_128
 
 try:
     from siphashc import siphash as sip_hash
@@ -29,6 +31,11 @@ except ImportError:
 def fingerprints(texts: Sequence[bytes]) -> Array:
     """FarmHash64 of each text: `[n] uint64`."""
     return np.fromiter(map(farm_hash_64, texts), np.uint64, len(texts))
+
+
+def long_fingerprints(texts: Sequence[bytes]) -> Array:
+    """FarmHash128 of each text, its low bits first: `[n, 2] uint64`."""
+    return np.array([farm_hash_128(text) for text in texts], np.uint64).reshape(len(texts), 2)
 
 
 def keyed_hashes(texts: Sequence[bytes], key: tuple[int, int]) -> Array:

@@ -8,11 +8,12 @@ import numpy as np
 
 from weft.framework.building.aliases import Array, Result, TensorLike
 from weft.framework.building.op_context import OpContext
-from weft.framework.nodes.operation import Tensor
+from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.dims import Dims
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.strings.elementwise import invalid
-from weft.ops.strings.hash import fingerprints, keyed_hashes, old_hashes
+from weft.ops.strings.hash import fingerprints, keyed_hashes, long_fingerprints, old_hashes
 
 
 def _buckets(input: Array, count: int, hashes: Callable[[list[bytes]], Array]) -> Array:
@@ -43,6 +44,21 @@ def string_to_hash_bucket_strong_node(ctx: OpContext, input: Array, *, num_bucke
 def string_to_hash_bucket_node(ctx: OpContext, string_tensor: Array, *, num_buckets: int) -> Result:
     """An older hash of each string modulo the number of buckets: `[...] -> [...] int64`."""
     return _buckets(string_tensor, num_buckets, old_hashes)
+
+
+def _pairs(node: Operation) -> list[Dims]:
+    dims = node.inputs[0].dims
+    return [(None if dims is None else dims[0], 2)]
+
+
+@op("SdcaFprint", "input: string -> output: int64", ranks={"input": 1}, infer=_pairs,
+    gradient=not_differentiable)  # fmt: skip
+def sdca_fprint(ctx: OpContext, input: Array) -> Result:
+    """The long fingerprint of each string, by which examples are known: `[n] -> [n, 2] int64`."""
+    found = long_fingerprints(input.tolist())
+    # The first numbers 0 and 1 are left to a table's keys that stand for none; these two wrap around to the largest ones.
+    found[:, 0] -= found[:, 0] < 2
+    return found.astype(np.int64)
 
 
 @dispatchable
