@@ -488,8 +488,10 @@ def test_values_go_from_cpu_to_cpu_and_the_trace_says_where_nodes_ran(runs: int)
 def test_a_run_that_asks_for_the_debugger_is_refused_and_the_session_goes_on(open_session: OpenSession) -> None:
     node = tf.identity(2.0, name="watched")
     options = tf.RunOptions()
-    options.debug_options.debug_tensor_watch_opts.add(node_name="watched", debug_ops=["DebugIdentity"])
+    watch = options.debug_options.debug_tensor_watch_opts.add(node_name="watched", debug_ops=["DebugIdentity"])
     with open_session() as session:
+        assert session.run(node, options=options) == 2.0
+        watch.debug_urls.append("grpc://debugger:6064")
         with pytest.raises(tf.errors.UnimplementedError, match=r"watch 'watched'.*no tfdbg.*tf\.Print"):
             session.run(node, options=options)
         assert session.run(node) == 2.0

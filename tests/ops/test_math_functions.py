@@ -193,3 +193,13 @@ def test_a_matrix_of_mostly_zeros_may_be_of_another_width_than_the_other() -> No
     assert products[0].dtype is tf.float32
     with pytest.raises(TypeError, match="does not match"):
         tf.matmul(wide, narrow)
+
+
+def test_addends_of_other_shapes_are_refused_in_a_run() -> None:
+    one, other = (tf.placeholder(tf.float32) for _ in range(2))
+    total = tf.add_n([one, other])
+    with tf.Session() as session:
+        assert session.run(total, {one: [1.0], other: [2.0]}).tolist() == [3.0]
+        for shape in ([1, 1], [2, 1], []):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"same size and shape\. Input 0: \[3,1\] != input 1: \["):
+                session.run(total, {one: np.ones([3, 1]), other: np.ones(shape)})

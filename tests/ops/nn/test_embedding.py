@@ -69,6 +69,17 @@ def test_safe_lookups_give_zeros_or_the_default_row_for_empty_rows() -> None:
         assert np.array_equal(session.run(default), [ROWS[3], ROWS[1], ROWS[1]])
 
 
+def test_safe_lookups_take_ids_of_which_only_a_run_tells_the_rank() -> None:
+    ids = tf.SparseTensor(*(tf.placeholder(tf.int64) for _ in range(3)))
+    table = tf.constant([[1.0, 2.0], [3.0, 5.0]])
+    found = tf.nn.safe_embedding_lookup_sparse([table], ids, combiner="sum")
+    with tf.Session() as session:
+        flat = tf.SparseTensorValue([[0, 0], [2, 1]], [1, 0], [3, 2])
+        assert session.run(found, {ids: flat}).tolist() == [[3.0, 5.0], [0.0, 0.0], [1.0, 2.0]]
+        deep = tf.SparseTensorValue([[0, 0, 0], [0, 1, 1]], [1, 0], [1, 2, 2])
+        assert session.run(found, {ids: deep}).tolist() == [[[3.0, 5.0], [1.0, 2.0]]]
+
+
 def test_lookups_name_what_is_wrong_with_their_arguments() -> None:
     with tf.Graph().as_default():
         with pytest.raises(ValueError, match="params must be specified"):

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework.building.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, ShapeLike, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.graphs.indexed_slices import IndexedSlices
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
-from weft.framework.types.dims import Dims, dims_compatible, merge_dims
+from weft.framework.types.dims import Dims, brackets, dims_compatible, merge_dims
 from weft.framework.types.tensor_shape import as_dims
 from weft.ops.array.identity import identity
 from weft.ops.declaration import broadcast, one_count, op, same_as_input
@@ -353,6 +354,13 @@ def add_n_node(xp: ArrayModule, inputs: list[Array]) -> Result:
     """The sum of the inputs: `N*[...] -> [...]`."""
     if is_handle(inputs[0]):
         return handle_of(functools.reduce(operator.add, (each[()] for each in inputs)))
+    first = inputs[0].shape
+    for number, each in enumerate(inputs):
+        if each.shape != first:  # arrays would be broadcast
+            raise InvalidArgumentError.of(
+                "Inputs to operation AddN must have the same size and shape. "
+                f"Input 0: {brackets(first)} != input {number}: {brackets(each.shape)}"
+            )
     return functools.reduce(operator.add, inputs)
 
 

@@ -285,7 +285,7 @@ def safe_embedding_lookup_sparse(
     parts = [_typed(part, wanted) for part in _parts(embedding_weights)]
     with input_scope(name, "embedding_lookup", (*parts, sparse_ids.values)) as scope:
         outer = sparse_ids.dense_shape
-        known_rank = outer.shape.as_list()[0]
+        known_rank = outer.shape.with_rank(1).as_list()[0]
         count = size_internal(outer) if known_rank is None else known_rank
         columns = gather(outer, count - 1)
         ids = sparse_reshape(sparse_ids, stack([reduce_prod(slice_of(outer, [0], [count - 1])), columns]))

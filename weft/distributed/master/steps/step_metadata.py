@@ -19,8 +19,8 @@ def is_traced(options: RunOptions) -> bool:
 
 
 def refuse_debugger(options: RunOptions) -> None:
-    """UnimplementedError where a run asks for TensorFlow's debugger."""
-    watches = options.debug_options.debug_tensor_watch_opts
+    """UnimplementedError where a run asks for TensorFlow's debugger; a watch without an address tells nobody anything."""
+    watches = [each for each in options.debug_options.debug_tensor_watch_opts if each.debug_urls]
     if watches:
         raise UnimplementedError.of(
             f"RunOptions.debug_options watch {watches[0].node_name!r}{' and others' if len(watches) > 1 else ''}, as tfdbg's "
