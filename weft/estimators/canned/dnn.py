@@ -17,9 +17,10 @@ from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.run_config import RunConfig
 from weft.estimators.warm_start_settings import WarmStartSettings
 from weft.framework.building.aliases import Activation, Partitioner
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.column import FeatureColumns
-from weft.models.feature_columns.input_layer import input_layer
+from weft.models.feature_columns.input_layer import network_input_layer
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.layers.core import Dense, dropout
 from weft.models.layers.norm import batch_normalization
@@ -64,13 +65,14 @@ def network_logits(network: Network, units: int, features: Features, mode: str) 
     if isinstance(network.hidden_units, int):
         raise TypeError(f"hidden_units must be a list of the layers' sizes; of one layer it is [{network.hidden_units}].")
     with variable_scope("input_from_feature_columns", partitioner=network.input_layer_partitioner):
-        outputs = input_layer(features, network.feature_columns)
+        outputs = network_input_layer(features, network.feature_columns)
     for number, size in enumerate(network.hidden_units):
         with variable_scope(f"hiddenlayer_{number}") as scope:
             outputs = _dense(outputs, size, network.activation_fn, scope)
             if network.dropout is not None and is_training:
                 outputs = dropout(outputs, rate=network.dropout, training=True)
             if network.batch_norm:
+                get_default_graph().node_count.total += 10
                 outputs = batch_normalization(
                     outputs, momentum=_BATCH_NORM_MOMENTUM, training=is_training, name=f"batchnorm_{number}"
                 )
@@ -243,7 +245,10 @@ def input_partitioner(config: RunConfig) -> Partitioner:
 
 
 def _dense(inputs: Tensor, units: int, activation: Activation | None, scope: VariableScope) -> Tensor:
-    return Dense(units, activation, kernel_initializer=GlorotUniform(), name=scope.name, _scope=scope)(inputs)
+    outputs = Dense(units, activation, kernel_initializer=GlorotUniform(), name=scope.name, _scope=scope)(inputs)
+    # TensorFlow's variables are resources, here and below; later random nodes get their seeds by the count.
+    get_default_graph().node_count.total += 4
+    return outputs
 
 
 def summarize(value: Tensor, tag: str) -> None:

@@ -10,7 +10,8 @@ from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.column import DenseColumn, FeatureColumn, FeatureMap
 from weft.models.feature_columns.column_checks import check_batch_sizes, dense_columns, element_count
-from weft.models.feature_columns.scope_state import ScopeStateManager
+from weft.models.feature_columns.embedding import SharedEmbeddingColumn
+from weft.models.feature_columns.scope_state import EarlyStateManager, ScopeStateManager
 from weft.models.feature_columns.transformation_cache import FeatureTransformationCache
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import reshape, shape
@@ -61,6 +62,18 @@ def scoped_input_layer(
         return _joined(features, columns, ScopeStateManager(weight_collections, trainable), cols_to_vars, None)
 
 
+def network_input_layer(features: FeatureMap, feature_columns: object) -> Tensor:
+    """The tensors of all columns as TensorFlow's canned networks make them: the variables come first.
+
+    Where columns share an embedding each makes its own when it computes, as in `input_layer`.
+    """
+    columns = dense_columns(feature_columns, "_DenseColumn")
+    if any(isinstance(column, SharedEmbeddingColumn) for column in columns):
+        return input_layer(features, feature_columns)
+    with variable_scope(None, default_name="input_layer", values=tensors_of(features)):
+        return _joined(features, columns, EarlyStateManager(columns), None, None)
+
+
 def tensors_of(features: FeatureMap) -> list[Tensor]:
     """The tensors among features, which tell the graph; TypeError for features that are not by name."""
     if not isinstance(features, Mapping):
@@ -78,7 +91,7 @@ def _joined(
     cache = FeatureTransformationCache(features)
     outputs: list[Tensor] = []
     for column in columns:
-        with variable_scope(None, default_name=column.scope_name):
+        with state.entered(column):
             tensor = column.get_dense_tensor(cache, state)
             outputs.append(reshape(tensor, shape=(shape(tensor)[0], element_count(column.variable_shape))))
             if cols_to_vars is not None:

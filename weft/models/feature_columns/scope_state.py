@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
 from weft.framework.building.aliases import DTypeLike, Initializer, VariableLike
 from weft.framework.graphs.collections import GraphKeys
-from weft.models.feature_columns.column import FeatureColumn
+from weft.framework.graphs.graph import get_default_graph
+from weft.models.feature_columns.column import DenseColumn, FeatureColumn
 from weft.ops.variables.get_variable import get_variable
+from weft.ops.variables.scopes import VariableScope
+from weft.ops.variables.variable_scope import variable_scope
 
 
 class ScopeStateManager:
@@ -44,6 +48,12 @@ class ScopeStateManager:
         feature_column.create_state(self)
         return self._made[name]
 
+    @contextlib.contextmanager
+    def entered(self, column: DenseColumn) -> Iterator[None]:
+        """Open the scope that a column computes in."""
+        with variable_scope(None, default_name=column.scope_name):
+            yield
+
     def add_resource(self, feature_column: FeatureColumn, name: str, resource: object) -> None:
         """Keep what a column has made beside variables, such as a table or a part of a model."""
         self._resources[feature_column, name] = resource
@@ -63,3 +73,41 @@ class ScopeStateManager:
         if not self.has_resource(feature_column, name):
             raise ValueError(f"The column {feature_column} has made no resource {name!r}.")
         return self._resources[feature_column, name]
+
+
+class EarlyStateManager(ScopeStateManager):
+    """Makes the variables of all columns before one of them computes, as TensorFlow's canned networks do."""
+
+    def __init__(self, columns: Sequence[DenseColumn]) -> None:
+        super().__init__(None, trainable=True)
+        self._scopes: dict[FeatureColumn, VariableScope] = {}
+        self._early: dict[tuple[FeatureColumn, str], VariableLike] = {}
+        for column in columns:
+            with variable_scope(None, default_name=column.scope_name) as self._scopes[column]:
+                column.create_state(self)
+
+    def create_variable(
+        self, feature_column: FeatureColumn, name: str, shape: tuple[int, ...], dtype: DTypeLike | None = None,
+        trainable: bool = True, use_resource: bool = True, initializer: Initializer | None = None,
+    ) -> VariableLike:  # fmt: skip
+        """Make the variable, unless it is there."""
+        key = feature_column, name
+        if key not in self._early:
+            self._early[key] = super().create_variable(feature_column, name, shape, dtype, trainable, use_resource, initializer)
+            # TensorFlow's is a resource, of one node more; later random nodes get their seeds by the count.
+            get_default_graph().node_count.total += 1
+        return self._early[key]
+
+    def get_variable(self, feature_column: FeatureColumn, name: str) -> VariableLike:
+        """The variable."""
+        return self._early[feature_column, name]
+
+    @contextlib.contextmanager
+    def entered(self, column: DenseColumn) -> Iterator[None]:
+        """Open the scope of the column's variables."""
+        scope = self._scopes[column]
+        with (
+            variable_scope(scope, auxiliary_name_scope=False),
+            get_default_graph().name_scope(scope.original_name_scope),
+        ):
+            yield
