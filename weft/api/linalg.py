@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.models.linear_operators import functions as _functions  # registers them
 from weft.models.linear_operators.circulant import LinearOperatorCirculant as LinearOperatorCirculant
 from weft.models.linear_operators.circulant import LinearOperatorCirculant2D as LinearOperatorCirculant2D
 from weft.models.linear_operators.circulant import LinearOperatorCirculant3D as LinearOperatorCirculant3D

@@ -44,3 +44,8 @@ def test_a_matrix_without_an_inverse_is_an_error() -> None:
 def test_no_equations_have_no_solutions() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         assert session.run(tf.linalg.tridiagonal_solve(np.zeros((3, 0)), np.zeros((0, 2)))).shape == (0, 2)
+
+
+def test_matrices_that_are_not_square_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"square matrices \[\.\.\., m, m\], they have shape \(5, 4, 7\)"):
+        tf.linalg.tridiagonal_solve(np.ones([5, 4, 7]), np.ones([5, 4]), "matrix")

@@ -27,6 +27,9 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         is_diag_update_positive: whether the diagonal of `D` is positive.
         is_non_singular, is_self_adjoint, is_positive_definite, is_square: promises.
         name: of the name scopes.
+
+    Raises:
+        ValueError: shapes are known not to fit each other, or a promise contradicts another.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         if base_operator.is_positive_definite and v is None and is_diag_update_positive and base_operator.is_self_adjoint:
             message = "A = L + UDU^H, with L positive definite and D positive, must be positive definite."
             is_positive_definite = implied(is_positive_definite, message)
+        self._check_shapes()
         parents = [*base_operator.graph_parents, self._u, self._v, *([] if self._diag_update is None else [self._diag_update])]
         super().__init__(base_operator.dtype, parents, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
         rank = self._u.shape.as_list()[-1] if self._u.shape.ndims is not None else None
@@ -98,11 +102,30 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         """Whether the diagonal of `D` is positive."""
         return self._is_diag_update_positive
 
+    def _check_shapes(self) -> None:
+        """Raise ValueError for shapes that are known not to fit each other."""
+        _check_fit(self._base.shape[-2:-1], self._u.shape[-2:-1], "base_operator's range dimension", "u's rows")
+        _check_fit(self._base.shape[-1:], self._v.shape[-2:-1], "base_operator's domain dimension", "v's rows")
+        _check_fit(self._u.shape[-1:], self._v.shape[-1:], "u's columns", "v's columns")
+        if self._diag_update is not None:
+            _check_fit(self._u.shape[-1:], self._diag_update.shape[-1:], "u's columns", "diag_update's elements")
+        self._shape()
+
+    def _batches(self) -> list[tuple[Tensor, int]]:
+        """The tensors of the term, each with how many of its last dimensions are no batch's."""
+        factors = [(self._u, 2)] if self._v is self._u else [(self._u, 2), (self._v, 2)]
+        return factors if self._diag_update is None else [*factors, (self._diag_update, 1)]
+
     def _shape(self) -> TensorShape:
-        return broadcast_static_shape(self._base.batch_shape, self._u.shape[:-2]).concatenate(self._base.shape[-2:])
+        batch = self._base.batch_shape
+        for tensor, own in self._batches():
+            batch = broadcast_static_shape(batch, tensor.shape[:-own])
+        return batch.concatenate(self._base.shape[-2:])
 
     def _shape_tensor(self) -> Tensor:
-        batch = broadcast_dynamic_shape(self._base.batch_shape_tensor(), shape_of(self._u)[:-2])
+        batch = self._base.batch_shape_tensor()
+        for tensor, own in self._batches():
+            batch = broadcast_dynamic_shape(batch, shape_of(tensor)[:-own])
         return concat([batch, self._base.shape_tensor()[-2:]], axis=0)
 
     def _factors(self, adjoint: bool) -> tuple[Tensor, Tensor]:
@@ -131,3 +154,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def _log_abs_determinant(self) -> Tensor:
         inner = slogdet(self._capacitance())[1]
         return inner + self._diag_operator.log_abs_determinant() + self._base.log_abs_determinant()
+
+
+def _check_fit(one: TensorShape, other: TensorShape, name: str, other_name: str) -> None:
+    if not one.is_compatible_with(other):
+        raise ValueError(f"Dimensions {one} and {other} are not compatible: {name} and {other_name} have to be equal")

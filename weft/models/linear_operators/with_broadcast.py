@@ -18,9 +18,15 @@ def broadcast_matrix_batch_dims(batch_matrices: Sequence[TensorLike], name: str 
     Args:
         batch_matrices: tensors `[..., m, n]`, of which `m` and `n` may differ.
         name: of the scope of the ops.
+
+    Raises:
+        ValueError: one is known to have less than two dimensions.
     """
     with get_default_graph().name_scope(name or "broadcast_matrix_batch_dims"):
         matrices = [convert_to_tensor(each) for each in batch_matrices]
+        for matrix in matrices:
+            if matrix.dims is not None and len(matrix.dims) < 2:
+                raise ValueError(f"Input matrices should have at least two dimensions, {matrix.name!r} is {matrix.shape}")
         return same_batch(*matrices) if len(matrices) > 1 else matrices
 
 

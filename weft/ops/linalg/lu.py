@@ -16,9 +16,12 @@ from weft.framework.types.dims import Dims
 from weft.framework.types.dtypes import DType
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.gather_scatter import gather
+from weft.ops.array.joining import concat
 from weft.ops.array.selection import where_v2
 from weft.ops.array.sequences import argsort
-from weft.ops.array.shape_ops import INDEX, expand_dims, shape_internal
+from weft.ops.array.shape_ops import INDEX, expand_dims, reshape, shape_internal
+from weft.ops.array.stacking import stack
+from weft.ops.array.tiling import broadcast_dynamic_shape, broadcast_static_shape, broadcast_to
 from weft.ops.declaration import op, rank_of
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.decompositions import matrix_triangular_solve, svd, widened
@@ -114,7 +117,18 @@ def lu(input: TensorLike, output_idx_type: DTypeLike = dtypes.int32, name: str |
 
 
 def _permuted(x: Tensor, order: Tensor) -> Tensor:
-    return gather(x, order, batch_dims=(rank_of(order) or 1) - 1, axis=(rank_of(order) or 1) - 1)
+    """The rows of matrices in these orders; batches are broadcast."""
+    if x.dims is not None and order.dims is not None and None not in x.dims[:-2] and x.dims[:-2] == order.dims[:-1]:
+        return gather(x, order, batch_dims=len(order.dims) - 1, axis=len(order.dims) - 1)
+    sizes = shape_internal(x)
+    whole = concat([broadcast_dynamic_shape(sizes[:-2], shape_internal(order)[:-1]), sizes[-2:]], 0)
+    # How many dimensions a batch has may only be known in a run: they are gathered as one.
+    rows = reshape(broadcast_to(x, whole), concat([[-1], sizes[-2:]], 0))
+    places = reshape(broadcast_to(order, whole[:-1]), stack([-1, sizes[-2]]))
+    found = reshape(gather(rows, places, batch_dims=1, axis=1), whole)
+    if x.dims is not None and order.dims is not None:
+        found.set_shape(broadcast_static_shape(x.shape[:-2], order.shape[:-1]).concatenate(x.shape[-2:]))
+    return found
 
 
 def _unit_lower(triangles: Tensor) -> Tensor:

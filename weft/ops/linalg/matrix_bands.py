@@ -20,6 +20,7 @@ from weft.framework.op_types.op_def import AtLeast, AtMost
 from weft.framework.types.dims import Dims, brackets
 from weft.ops.array.filling import zeros_like
 from weft.ops.declaration import op
+from weft.ops.dispatch import dispatchable
 from weft.ops.linalg.matrix_parts import matrix_diag_node, matrix_diag_part_node, matrix_set_diag_node
 
 _ALIGNMENTS: Final = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
@@ -264,6 +265,7 @@ def matrix_diag(
     return matrix_diag_v3(diagonal, k, num_rows, num_cols, padding_value, align=align, name=name)
 
 
+@dispatchable
 def matrix_diag_part(
     input: TensorLike, name: str = "diag_part", k: TensorLike = 0, padding_value: TensorLike = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:

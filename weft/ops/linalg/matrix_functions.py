@@ -16,6 +16,7 @@ from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.array.stacking import stack
 from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import op
+from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.decompositions import (
     MATRIX_TYPES,
@@ -100,6 +101,7 @@ def matrix_logarithm(ctx: OpContext, input: Array) -> Result:
     return _of_eigenvalues(input, np.log)
 
 
+@dispatchable
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The logarithms of the determinants of positive definite matrices.
 

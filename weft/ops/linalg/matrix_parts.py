@@ -20,6 +20,7 @@ from weft.ops.array.filling import ones, zeros, zeros_like
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import INDEX, reshape
 from weft.ops.declaration import op
+from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import minimum
@@ -191,6 +192,7 @@ def tensor_diag_part(xp: ArrayModule, input: Array) -> Result:
 # The functions of the API.
 
 
+@dispatchable
 def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sums of the diagonals of the matrices.
 

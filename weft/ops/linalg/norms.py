@@ -64,8 +64,8 @@ def _norm_axes(axis: Array) -> tuple[int, ...] | None:
     axes = tuple(axis) if isinstance(axis, list | tuple) else (axis,)
     if (
         (is_listed and len(axes) != 2)
-        or len(set(axes)) != len(axes)
         or not all(isinstance(each, int | np.integer) for each in axes)
+        or len(set(axes)) != len(axes)
     ):
         raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
     return tuple(int(each) for each in axes)

@@ -15,7 +15,7 @@ from weft.framework.building.op_context import OpContext
 from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
-from weft.framework.types.dims import Dims, merge_dims
+from weft.framework.types.dims import Dims, dims_compatible, merge_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad
@@ -122,6 +122,8 @@ def _compact(diagonals: TensorLike, diagonals_format: str) -> Tensor:
         return tensor
     if diagonals_format == "matrix":
         tensor = convert_to_tensor(diagonals)
+        if tensor.dims is not None and (len(tensor.dims) < 2 or not dims_compatible(tensor.dims[-2:-1], tensor.dims[-1:])):
+            raise ValueError(f"Expected diagonals to be square matrices [..., m, m], they have shape {tensor.shape}")
         return matrix_diag_part(tensor, k=(-1, 1), padding_value=0, align="LEFT_RIGHT")
     if diagonals_format == "sequence":
         if not isinstance(diagonals, list | tuple) or len(diagonals) != 3:

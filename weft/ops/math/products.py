@@ -15,6 +15,7 @@ from weft.framework.types.dims import Dims, broadcast_dims, merge_dims
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import op
+from weft.ops.dispatch import dispatchable
 from weft.ops.gradient_nodes import of_batch_product
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
@@ -173,6 +174,7 @@ def batch_mat_mul_v1(xp: ArrayModule, x: Array, y: Array, *, adj_x: bool = False
     return _batch_product(xp, x, y, adj_x, adj_y)
 
 
+@dispatchable
 def matmul(
     a: TensorLike,
     b: TensorLike,
@@ -295,6 +297,7 @@ def matvec(
         return squeeze(matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a), axis=-1)
 
 
+@dispatchable
 def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The conjugate transposes of the matrices.
 
