@@ -38,7 +38,10 @@ def _differing(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return {name: [own, there] for name, (own, there) in ran.items() if not _is_close(own, there)}
 
 
-@pytest.mark.parametrize("catalogue", ["programs", "further_programs", "third_programs", "fourth_programs", "fifth_programs"])
+_CATALOGUES: Final = ("programs", "further_programs", "third_programs", "fourth_programs", "fifth_programs", "sixth_programs")
+
+
+@pytest.mark.parametrize("catalogue", _CATALOGUES)
 @pytest.mark.parametrize("version", sorted(tensorflows.VARIABLES))
 def test_programs_find_there_what_they_find_in_their_own_process(version: str, catalogue: str) -> None:
     python = tensorflows.interpreter(version)
@@ -49,10 +52,11 @@ def test_programs_find_there_what_they_find_in_their_own_process(version: str, c
     assert _differing(done) == {}
 
 
+@pytest.mark.parametrize("catalogue", ["third_programs", "sixth_programs"])
 @pytest.mark.parametrize("version", sorted(tensorflows.VARIABLES))
-def test_programs_of_weft_find_on_tensorflows_servers_what_they_find_in_their_own_process(version: str) -> None:
+def test_programs_of_weft_find_on_tensorflows_servers_what_they_find_in_their_own_process(version: str, catalogue: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(_FOLDER.parents[2])}
     with tensorflows.servers(version, {"a": 1}) as targets:
-        command = [sys.executable, str(_FOLDER / "run.py"), "weft", str(_FOLDER / "third_programs.txt"), targets["a"][0]]
+        command = [sys.executable, str(_FOLDER / "run.py"), "weft", str(_FOLDER / f"{catalogue}.txt"), targets["a"][0]]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=800, env=environment)
     assert _differing(done) == {}

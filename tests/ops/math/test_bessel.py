@@ -21,3 +21,10 @@ def test_a_scaled_function_falls_endlessly_at_zero() -> None:
     with tf.Session() as sess:
         found = sess.run(tf.gradients(tf.raw_ops.BesselK1e(x=x), x)[0])
     assert found.tolist() == pytest.approx([float("-inf"), -4.25511909], rel=1e-6)
+
+
+def test_a_scaled_function_is_level_at_the_end() -> None:
+    x = tf.constant([float("inf"), 1e30])
+    with tf.Session() as sess:
+        found = sess.run(tf.gradients(tf.raw_ops.BesselK1e(x=x), x)[0])
+    assert found.tolist() == pytest.approx([0.0, 0.0], abs=1e-9)

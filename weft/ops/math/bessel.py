@@ -16,7 +16,7 @@ from weft.ops.array.constant import constant
 from weft.ops.array.selection import where_v2
 from weft.ops.declaration import op, same_as_input
 from weft.ops.math.comparison import equal
-from weft.ops.math.elementwise import FLOATS, add, mul, neg, real_div, square, sub
+from weft.ops.math.elementwise import FLOATS, add, mul, neg, real_div, reciprocal, square, sub
 from weft.ops.math.trigonometry import cos, sin
 from weft.ops.math.unary import exp, log
 
@@ -105,7 +105,7 @@ bessel_k1: _Builder = _declared(
 )  # fmt: skip
 bessel_k0e: _Builder = _declared("BesselK0e", "k0e", lambda x, y: sub(y, bessel_k1e(x)), "BesselK0 times `exp(x)`", np.inf)
 bessel_k1e: _Builder = _declared(
-    "BesselK1e", "k1e", lambda x, y: sub(mul(y, real_div(add(x, -1.0), x)), bessel_k0e(x)), "BesselK1 times `exp(x)`", np.inf
+    "BesselK1e", "k1e", lambda x, y: sub(mul(y, add(neg(reciprocal(x)), 1.0)), bessel_k0e(x)), "BesselK1 times `exp(x)`", np.inf
 )
 expint: _Builder = _declared(
     "Expint", "expi", lambda x, _: real_div(exp(x), x), "The exponential integral Ei of positive numbers", np.nan
