@@ -286,3 +286,16 @@ def test_formats_of_images_are_permutations(op, source, target, message):
 def test_whole_numbers_have_no_scientific_form():
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="scientific and shortest format not"):
         session.run(tf.as_string(tf.constant(1), scientific=True))
+
+
+@pytest.mark.parametrize("is_training", [True, False])
+def test_normalizing_no_images_gives_their_scale_and_offset_no_gradient(is_training):
+    images = tf.placeholder(tf.float32, [None, 2, 2, 3])
+    scale, offset = tf.constant([1.0, 2.0, 3.0]), tf.constant([0.1, 0.2, 0.3])
+    statistics = {} if is_training else {"mean": [0.0] * 3, "variance": [1.0] * 3}
+    made, mean, _ = tf.nn.fused_batch_norm(images, scale, offset, is_training=is_training, **statistics)
+    with tf.Session() as sess:
+        found = sess.run([made, mean, *tf.gradients(made, [images, scale, offset])], {images: np.zeros((0, 2, 2, 3))})
+    assert found[0].shape == found[2].shape == (0, 2, 2, 3)
+    assert np.isnan(found[1]).all()
+    assert [each.tolist() for each in found[3:]] == [[0, 0, 0]] * 2

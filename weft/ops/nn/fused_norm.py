@@ -69,13 +69,14 @@ def _normalized(
     factor: float, layout: str, is_training: bool,
 ) -> tuple[Array, ...]:  # fmt: skip
     """The five outputs of all versions: the result, mean and variance for the running averages, and those used."""
+    if 0 in x.shape:
+        # As TensorFlow has it where there are no images.
+        nothing = xp.full_like(scale, np.nan)
+        used = nothing if is_training else xp.zeros_like(scale)
+        return x, nothing, nothing, used, used
     wide, eps = _wide(x), np.float32(epsilon)
     used_mean, used_variance = mean, variance
     kept_mean, kept_variance = mean, variance
-    if not is_training and 0 in x.shape:
-        # As TensorFlow has it where there are no images.
-        kept_mean = kept_variance = xp.full_like(mean, np.nan)
-        used_mean = used_variance = xp.zeros_like(mean)
     if is_training:
         axes = _others(layout)
         count = int(np.prod([x.shape[axis] for axis in axes]))
@@ -180,6 +181,10 @@ def _back(
     is_training: bool,
 ) -> tuple[Array, ...]:
     """The gradients for the input, the scale and the offset, and two empty outputs."""
+    empty = np.zeros(0, np.float32)
+    if 0 in x.shape:
+        # The statistics of no images are no numbers.
+        return x, xp.zeros_like(scale), xp.zeros_like(scale), empty, empty
     wide, grad_wide, axes = _wide(x), _wide(grad), _others(layout)
     inverse = 1 / xp.sqrt(variance + np.float32(epsilon))
     distance = wide - _along(layout, mean)
@@ -190,7 +195,6 @@ def _back(
         count = np.float32(np.prod([x.shape[axis] for axis in axes]))
         of_x = grad_wide - _along(layout, of_offset / count) - distance * _along(layout, inverse * of_scale / count)
     of_x = (of_x * _along(layout, scale * inverse)).astype(x.dtype)
-    empty = np.zeros(0, np.float32)
     return of_x, of_scale, of_offset, empty, empty
 
 
