@@ -25,7 +25,9 @@ _REPLACEABLE: Final = (
     "keep_checkpoint_max", "keep_checkpoint_every_n_hours", "log_step_count_steps", "train_distribute", "device_fn", "protocol",
     "eval_distribute", "experimental_distribute", "experimental_max_worker_delay_secs", "session_creation_timeout_secs",
 )  # fmt: skip
-_BOTH_SAVES: Final = "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set: {} steps and {} seconds."
+_BOTH_SAVES: Final = (
+    "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set. They are {} steps and {} seconds."
+)
 # The condition that each field must meet unless it is None, and the message of the error.
 _CONDITIONS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "model_dir": (bool, "model_dir should be non-empty"),
