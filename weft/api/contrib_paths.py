@@ -183,6 +183,7 @@ FURTHER: Final = {
     f"{_LEARN}estimators.dnn": "contrib.learn",
     f"{_LEARN}estimators.dnn_linear_combined": "contrib.learn",
     f"{_LEARN}estimators.linear": "contrib.learn",
+    f"{_LEARN}estimators.svm": "contrib.learn",
     f"{_LEARN}utils.input_fn_utils": "contrib.learn.utils",
     f"{_LEARN}utils.saved_model_export_utils": "contrib.learn.utils",
     f"{_LEARN}learn_io.graph_io": "contrib.learn.io",

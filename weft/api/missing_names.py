@@ -57,7 +57,6 @@ _REASONS: Final = {
         "tf.train.FtrlOptimizer trains linear models with L1 and L2, as tf.estimator.LinearClassifier does."
     ),
     "train.sdca_shrink_l1": "tf.contrib.linear_optimizer.SdcaModel has update_weights, which shrinks weights.",
-    "contrib.learn.SVM": "tf.losses.hinge_loss is the loss of a support vector machine.",
 }
 
 

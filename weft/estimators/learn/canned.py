@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.estimators.aliases import Features, InputFn, Labels
 from weft.estimators.canned.optimizers import OptimizerLike, get_optimizer_instance
+from weft.estimators.learn.ascent import ascended
 from weft.estimators.learn.column_layers import side_by_side, weighted_sums
 from weft.estimators.learn.estimator import BaseEstimator
 from weft.estimators.learn.keys import PredictionKey
@@ -21,6 +22,7 @@ from weft.framework.nodes.operation import Operation, Tensor
 from weft.models.feature_columns.column import FeatureColumn
 from weft.models.functional.layer_functions import fully_connected
 from weft.models.functional.weightless_layers import dropout
+from weft.models.sdca.sdca_optimizer import SDCAOptimizer
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.clip import clip_by_global_norm
 from weft.ops.nn.activation import relu
@@ -64,7 +66,7 @@ class _ColumnEstimator(BaseEstimator):
         hidden_units: Sequence[int] | None,
         activation_fn: Activation | None,
         dropout: float | None,
-        linear_optimizer: OptimizerLike | None,
+        linear_optimizer: OptimizerLike | SDCAOptimizer | None,
         dnn_optimizer: OptimizerLike | None,
         gradient_clip_norm: float | None,
         model_dir: str | None,
@@ -81,8 +83,11 @@ class _ColumnEstimator(BaseEstimator):
         self._hidden_units = list(hidden_units or ())
         self._activation_fn = activation_fn
         self._dropout = dropout
+        self._ascent = linear_optimizer if isinstance(linear_optimizer, SDCAOptimizer) else None
+        if self._ascent is not None and self._deep:
+            raise ValueError("SDCAOptimizer trains a linear model alone: a network beside it needs another linear_optimizer.")
         self._optimizers = {
-            "linear": linear_optimizer or "Ftrl",
+            "linear": "Ftrl" if isinstance(linear_optimizer, SDCAOptimizer) else linear_optimizer or "Ftrl",
             "dnn": dnn_optimizer or "Adagrad",
         }
         self._gradient_clip_norm = gradient_clip_norm
@@ -92,6 +97,8 @@ class _ColumnEstimator(BaseEstimator):
         if self._feature_engineering_fn is not None:
             features, labels = self._feature_engineering_fn(features, labels)
         named = dict(features) if isinstance(features, dict) else {"": features}
+        if self._ascent is not None:
+            return ascended(self._task, self._wide, self._ascent, self._task.weight_column_name, named, labels, mode)
         parts: dict[str, Tensor] = {}
         if self._deep:
             parts["dnn"] = self._network(named, mode, config)
@@ -226,7 +233,8 @@ class LinearClassifier(_Classifier):
     """A linear model that tells classes.
 
     Args:
-        feature_columns: columns of tf.feature_column or of contrib.layers; their `optimizer` is "Ftrl" when None.
+        feature_columns: columns of tf.feature_column or of contrib.layers; its `optimizer` may be an
+            SDCAOptimizer, too, and is "Ftrl" when None.
         model_dir, config: see BaseEstimator.
         n_classes: how many classes there are; labels are their numbers.
         weight_column_name: the feature with the weights of examples.
@@ -235,7 +243,7 @@ class LinearClassifier(_Classifier):
 
     def __init__(
         self, feature_columns: Iterable[FeatureColumn], model_dir: str | None = None, n_classes: int = 2,
-        weight_column_name: str | None = None, optimizer: OptimizerLike | None = None,
+        weight_column_name: str | None = None, optimizer: OptimizerLike | SDCAOptimizer | None = None,
         gradient_clip_norm: float | None = None, config: RunConfig | None = None,
         feature_engineering_fn: _FeatureFn | None = None,
     ) -> None:  # fmt: skip
@@ -257,7 +265,7 @@ class LinearRegressor(_Regressor):
 
     def __init__(
         self, feature_columns: Iterable[FeatureColumn], model_dir: str | None = None,
-        weight_column_name: str | None = None, optimizer: OptimizerLike | None = None,
+        weight_column_name: str | None = None, optimizer: OptimizerLike | SDCAOptimizer | None = None,
         gradient_clip_norm: float | None = None, label_dimension: int = 1, config: RunConfig | None = None,
         feature_engineering_fn: _FeatureFn | None = None,
     ) -> None:  # fmt: skip

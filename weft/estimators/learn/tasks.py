@@ -45,11 +45,13 @@ class Classes:
         ValueError: there are too few.
     """
 
+    dual_loss = "logistic_loss"
+
     def __init__(self, n_classes: int, weight_column_name: str | None) -> None:
         if n_classes < 2:
             raise ValueError(f"n_classes must be > 1 for classification: {n_classes}.")
         self._n_classes = n_classes
-        self._weight_column_name = weight_column_name
+        self.weight_column_name = weight_column_name
 
     @property
     def logits_dimension(self) -> int:
@@ -71,7 +73,7 @@ class Classes:
     def loss(self, features: Features, logits: Tensor, labels: Tensor) -> TaskLoss:
         """The mean cross entropy."""
         known = checked_labels(labels, logits, 1)
-        weights = checked_weights(features, self._weight_column_name, logits)
+        weights = checked_weights(features, self.weight_column_name, logits)
         if self._n_classes == 2:
             losses = sigmoid_cross_entropy_with_logits(labels=as_floats(known), logits=logits)
         else:
@@ -107,9 +109,11 @@ class Numbers:
         weight_column_name: the feature with the weights of examples.
     """
 
+    dual_loss = "squared_loss"
+
     def __init__(self, label_dimension: int, weight_column_name: str | None) -> None:
         self._label_dimension = label_dimension
-        self._weight_column_name = weight_column_name
+        self.weight_column_name = weight_column_name
 
     @property
     def logits_dimension(self) -> int:
@@ -123,7 +127,7 @@ class Numbers:
     def loss(self, features: Features, logits: Tensor, labels: Tensor) -> TaskLoss:
         """The mean squared error."""
         known = as_floats(checked_labels(labels, logits, self._label_dimension))
-        weights = checked_weights(features, self._weight_column_name, logits, per_logit=True)
+        weights = checked_weights(features, self.weight_column_name, logits, per_logit=True)
         return TaskLoss(compute_weighted_loss(square(logits - known), weights, reduction=Reduction.MEAN), known, weights)
 
     def metrics(self, predictions: dict[str, Tensor], made: TaskLoss) -> MetricOps:

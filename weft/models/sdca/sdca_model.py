@@ -14,7 +14,7 @@ from weft.models.sdca.example_states import ExampleStates
 from weft.models.sdca.weights import Weights
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.sets import unique
-from weft.ops.array.shape_ops import expand_dims, reshape, shape
+from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import add_n, square
@@ -194,12 +194,12 @@ class SdcaModel:
         count = shape(convert_to_tensor(examples["example_weights"]))[0]
         found: list[Tensor] = []
         for column, weights in zip(examples["sparse_features"], self._sparse, strict=True):
-            parts = gather(weights.value(), column.feature_indices)
+            parts = gather(reshape(weights.value(), [-1]), column.feature_indices)
             if column.feature_values is not None:
                 parts = parts * column.feature_values
             found.append(unsorted_segment_sum(parts, column.example_indices, count))
         for table, weights in zip(examples["dense_features"], self._dense, strict=True):
-            found.append(reshape(matmul(convert_to_tensor(table), expand_dims(weights.value(), -1)), [-1]))
+            found.append(reshape(matmul(convert_to_tensor(table), reshape(weights.value(), [-1, 1])), [-1]))
         return add_n(found)
 
     def _all(self) -> list[Weights]:

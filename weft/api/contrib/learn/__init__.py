@@ -50,4 +50,5 @@ from weft.estimators.learn.run_config import RunConfig as RunConfig
 from weft.estimators.learn.run_config import TaskType as TaskType
 from weft.estimators.learn.serving_inputs import InputFnOps as InputFnOps
 from weft.estimators.learn.serving_inputs import build_parsing_serving_input_fn as build_parsing_serving_input_fn
+from weft.estimators.learn.svm import SVM as SVM
 from weft.training.hooks.stop_hooks import NanLossDuringTrainingError as NanLossDuringTrainingError
