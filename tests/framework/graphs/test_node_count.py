@@ -82,6 +82,8 @@ _PROGRAMS: list[tuple[int, Callable[..., object]]] = [
     (8, lambda x, x3: tf.contrib.layers.one_hot_encoding(_INPUT(tf.int32, [None]), 5)),
     (43, lambda x, x3: tf.nn.rnn_cell.DropoutWrapper(
         tf.nn.rnn_cell.LSTMCell(3), 0.5, variational_recurrent=True, input_size=4, dtype=tf.float32)),
+    (174, lambda x, x3: _attended(None)),
+    (133, lambda x, x3: _attended(4)),
     (2, lambda x, x3: tf.verify_tensor_all_finite(x, "bad")),
     (21, lambda x, x3: tf.repeat(x, _INPUT(tf.int32, []), axis=0)),
     (47, lambda x, x3: tf.repeat(x, _INPUT(tf.int64, [5]), axis=0)),
@@ -99,6 +101,14 @@ _PROGRAMS: list[tuple[int, Callable[..., object]]] = [
 def _loss(x: tf.Tensor) -> tf.Tensor:
     w, b = tf.get_variable("w", [4, 3]), tf.get_variable("b", [3], initializer=tf.zeros_initializer())
     return tf.reduce_mean(tf.square(tf.matmul(x, w) + b))
+
+
+def _attended(batch: int | None) -> object:
+    memory = _INPUT(tf.float32, [batch, None, 8])
+    attention = tf.contrib.seq2seq.LuongAttention(8, memory)
+    wrapper = tf.contrib.seq2seq.AttentionWrapper(tf.nn.rnn_cell.GRUCell(8), attention)
+    state = wrapper.zero_state(batch or tf.shape(memory)[0], tf.float32)
+    return state.clone(cell_state=_INPUT(tf.float32, [None, 8]))
 
 
 def _training(is_resource: bool) -> tf.Variable:

@@ -156,7 +156,9 @@ class AttentionMechanism:
         if not isinstance(size, Tensor):
             found: Tensor = zero_state_tensors(size, batch_size, dtype)
             return found
-        made = zeros(stack([batch_size, size]), dtype)
+        # TensorFlow puts the shape together by more nodes, and seeds of later random ones go by their count.
+        with get_default_graph().node_count.as_many_as(12 if isinstance(batch_size, Tensor) else 10):
+            made = zeros(stack([batch_size, size]), dtype)
         made.set_shape([None if isinstance(batch_size, Tensor) else batch_size, None])
         return made
 

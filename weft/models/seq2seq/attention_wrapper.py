@@ -66,6 +66,11 @@ class AttentionWrapperState(NamedTuple):
             return new
 
         replaced = self._replace(**kwargs)
+        # TensorFlow compares shapes that only a step tells by nodes, for all fields; seeds of later nodes go by their count.
+        for old, new in zip(nest.flatten(tuple(self)), nest.flatten(tuple(replaced)), strict=False):
+            if isinstance(old, Tensor) and isinstance(new, Tensor):
+                is_known = old.shape.is_fully_defined()
+                get_default_graph().node_count.total += 16 if not is_known else 20 * (not new.shape.is_fully_defined())
         return AttentionWrapperState(*(
             nest.map_structure(checked, old, new) if name in kwargs else new
             for name, old, new in zip(self._fields, self, replaced, strict=True)
