@@ -79,6 +79,8 @@ COUNTS = {
     "a fused LSTM of lengths": (lambda: fused(lengths=2), 60),
     "a fused LSTM of an open batch": (lambda: fused(lengths=None, dims=(None, None, 4)), 45),
     "a fused LSTM with a state": (lambda: fused(state=True, dims=(None, 2, 4)), 38),
+    "steps of a block cell": (lambda: tf.nn.dynamic_rnn(rnn.LSTMBlockCell(5), floats(2, 3, 4), dtype=tf.float32), 130),
+    "steps of a fused GRU": (lambda: tf.nn.dynamic_rnn(rnn.GRUBlockCellV2(5), floats(2, 3, 4), dtype=tf.float32), 131),
     "a block cell": (block_cell, 33),
     "taggings": (lambda: crf.crf_log_likelihood(floats(None, None, 4), ints(None, None), ints(None)), 353),
     "taggings of known length": (lambda: crf.crf_log_likelihood(floats(None, 5, 4), ints(None, 5), ints(None)), 286),

@@ -386,9 +386,10 @@ class LSTMBlockCell(LSTMCell):
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """The output and the new state of one step."""
+        made = super().call(inputs, state)
         # TensorFlow makes one op, and zeros for the peepholes that are not there: later seeds go by the count.
-        with get_default_graph().node_count.as_many_as(1 if self._use_peepholes else 2):
-            return super().call(inputs, state)
+        get_default_graph().node_count.total -= (23 if self._use_peepholes else 16) + (4 if self._cell_clip is not None else 0)
+        return made
 
 
 def _clipped(tensor: Tensor, limit: float | None) -> Tensor:

@@ -166,6 +166,8 @@ class TrainingHelper(Helper):
             if self.sequence_length.shape.ndims != 1:
                 raise ValueError(f"Expected sequence_length to be a vector, but received shape: {self.sequence_length.shape}")
             self._zero_inputs = nest.map_structure(lambda each: zeros_like(each[0, :]), in_steps)
+            # TensorFlow makes a tensor of the lengths once more; later random nodes get their seeds by the count.
+            get_default_graph().node_count.total += not isinstance(sequence_length, Tensor)
             self._batch_size = size(self.sequence_length)
 
     @property
