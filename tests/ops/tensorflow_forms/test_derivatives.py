@@ -54,7 +54,15 @@ def _exponentials(x: Any) -> Any:
     return _weighted(tf.linalg.expm(x[:, :, :3] * np.array([8.0, 0.5], np.float32)[:, None, None])) * 1e-2
 
 
-@pytest.mark.parametrize("program", [_spectra, _pictures, _sparse, _bessel, _exponentials], ids=lambda each: each.__name__)
+def _singular_values(x: Any) -> Any:
+    s, u, v = tf.linalg.svd(tf.matrix_transpose(x))
+    return _weighted(tf.linalg.svd(x, compute_uv=False), s, tf.abs(u), tf.abs(v), tf.linalg.svd(x)[0])
+
+
+_PROGRAMS = [_spectra, _pictures, _sparse, _bessel, _exponentials, _singular_values]
+
+
+@pytest.mark.parametrize("program", _PROGRAMS, ids=lambda each: each.__name__)
 def test_a_kernels_derivative_is_written_in_tensorflows_ops(program: Callable[[Any], Any]) -> None:
     x = tf.placeholder(tf.float32, [2, 3, 5], name="x")
     tf.identity(tf.gradients(program(x), x)[0], name="gradient")

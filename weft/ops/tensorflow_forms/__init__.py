@@ -16,6 +16,9 @@ from weft.ops.tensorflow_forms import (
     buffers as buffers,
 )
 from weft.ops.tensorflow_forms import (
+    decomposition_derivatives as decomposition_derivatives,
+)
+from weft.ops.tensorflow_forms import (
     derivatives as derivatives,
 )
 from weft.ops.tensorflow_forms import (
