@@ -82,6 +82,7 @@ _PROGRAMS: list[tuple[int, Callable[..., object]]] = [
     (8, lambda x, x3: tf.contrib.layers.one_hot_encoding(_INPUT(tf.int32, [None]), 5)),
     (43, lambda x, x3: tf.nn.rnn_cell.DropoutWrapper(
         tf.nn.rnn_cell.LSTMCell(3), 0.5, variational_recurrent=True, input_size=4, dtype=tf.float32)),
+    (4, lambda x, x3: tf.contrib.seq2seq.GreedyEmbeddingHelper(lambda ids: ids, [1, 1], 2)),
     (174, lambda x, x3: _attended(None)),
     (133, lambda x, x3: _attended(4)),
     (2, lambda x, x3: tf.verify_tensor_all_finite(x, "bad")),

@@ -324,7 +324,7 @@ class GreedyEmbeddingHelper(Helper):
         self._start_tokens = convert_to_tensor(start_tokens, dtypes.int32, name="start_tokens")
         self._end_token = convert_to_tensor(end_token, dtypes.int32, name="end_token")
         check_tokens(self._start_tokens, self._end_token)
-        self._batch_size = size(self._start_tokens)
+        self._batch_size = size(start_tokens)
         self._start_inputs = self._embedding_fn(self._start_tokens)
 
     @property
