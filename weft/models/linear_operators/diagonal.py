@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from weft.framework.building.aliases import DTypeLike, DynamicShape, SizeLike, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
-from weft.framework.nodes.constant_value import constant_dims, constant_value
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import as_dtype
 from weft.framework.types.tensor_shape import TensorShape
 from weft.models.linear_operators.matrices import adjoint_of, implied
 from weft.models.linear_operators.operator import LinearOperator
+from weft.models.linear_operators.sized import Sized
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones, zeros
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.shape_ops import shape as shape_of
-from weft.ops.array.stacking import stack
-from weft.ops.array.tiling import broadcast_dynamic_shape, broadcast_static_shape, broadcast_to
 from weft.ops.control_flow.ordering import no_op
 from weft.ops.debugging.checks import assert_greater, assert_near, assert_positive
 from weft.ops.linalg.matrix_bands import matrix_diag, matrix_diag_part, matrix_set_diag
@@ -142,54 +140,6 @@ def _conj(tensor: Tensor) -> Tensor:
     return conj(tensor) if tensor.dtype.is_complex else tensor
 
 
-class Sized(LinearOperator):
-    """An operator that is known by its size and batch shape."""
-
-    _rows: Tensor
-    _columns: Tensor
-    _batch: Tensor
-
-    def _set_size(self, rows: SizeLike, columns: SizeLike | None, batch_shape: DynamicShape) -> None:
-        self._rows = size_tensor(rows, "num_rows")
-        self._columns = self._rows if columns is None else size_tensor(columns, "num_columns")
-        self._batch = convert_to_tensor([] if batch_shape is None else batch_shape, dtypes.int32, name="batch_shape")
-        known = constant_value(self._batch)
-        if self._batch.shape.ndims not in (None, 1):
-            raise ValueError(f"Argument batch_shape must be a 1-D Tensor.  Found: {batch_shape}")
-        if known is not None and (known < 0).any():
-            raise ValueError(f"Argument batch_shape must be non-negative.  Found:{batch_shape}")
-
-    def _shape(self) -> TensorShape:
-        sizes = [constant_value(each) for each in (self._rows, self._columns)]
-        return TensorShape(constant_dims(self._batch)).concatenate([None if size is None else int(size) for size in sizes])
-
-    def _shape_tensor(self) -> Tensor:
-        return concat([self._batch, stack([self._rows, self._columns])], axis=0)
-
-    def _diagonal_shape(self) -> Tensor:
-        return concat([self._batch, stack([self._rows])], axis=0)
-
-    def _widened(self, x: Tensor) -> Tensor:
-        """The matrices, at least as many as the operator has."""
-        if self.batch_shape.is_fully_defined() and x.shape.ndims is not None and x.shape.is_fully_defined():
-            batch = broadcast_static_shape(self.batch_shape, x.shape[:-2])
-            return x if batch == x.shape[:-2] else broadcast_to(x, batch.concatenate(x.shape[-2:]).as_list())
-        sizes = shape_of(x)
-        return broadcast_to(x, concat([broadcast_dynamic_shape(self._batch, sizes[:-2]), sizes[-2:]], axis=0))
-
-
-def size_tensor(size: SizeLike, name: str) -> Tensor:
-    tensor = convert_to_tensor(size, name=name)
-    if not tensor.dtype.is_integer:
-        raise TypeError(f"Argument {name} must be integer type.  Found: {size}")
-    if tensor.shape.ndims not in (None, 0):
-        raise ValueError(f"Argument {name} must be a 0-D Tensor.  Found: {size}")
-    known = constant_value(tensor)
-    if known is not None and known < 0:
-        raise ValueError(f"Argument {name} must be non-negative.  Found: {size}")
-    return cast(tensor, dtypes.int32)
-
-
 class LinearOperatorIdentity(Sized):
     """The identity of size `num_rows`, once for each place of `batch_shape`.
 
@@ -224,7 +174,7 @@ class LinearOperatorIdentity(Sized):
             # TensorFlow asks an identity's promises for their truth, and those of other operators whether they are False.
             implied(None if hint is None else bool(hint), f"An identity operator is always {what}.")
         super().__init__(as_dtype(dtype or dtypes.float32), None, True, True, True, True, name)
-        self._set_size(num_rows, None, batch_shape)
+        self._set_size(num_rows, None, batch_shape, assert_proper_shapes)
 
     def _assert_non_singular(self) -> Operation:
         return no_op("assert_non_singular")
@@ -236,7 +186,7 @@ class LinearOperatorIdentity(Sized):
         return no_op("assert_self_adjoint")
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return self._widened(adjoint_of(x) if adjoint_arg else x)
+        return self._widened(self._right(x, adjoint, adjoint_arg))
 
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         return self._matmul(rhs, adjoint_arg=adjoint_arg)
@@ -308,7 +258,7 @@ class LinearOperatorScaledIdentity(Sized):
         super().__init__(
             self._multiplier.dtype, [self._multiplier], is_non_singular, is_self_adjoint, is_positive_definite, True, name
         )
-        self._set_size(num_rows, None, shape_of(self._multiplier))
+        self._set_size(num_rows, None, shape_of(self._multiplier), assert_proper_shapes)
 
     @property
     def multiplier(self) -> Tensor:
@@ -337,10 +287,10 @@ class LinearOperatorScaledIdentity(Sized):
         return expand_dims(expand_dims(factor, -1), -1)
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return (adjoint_of(x) if adjoint_arg else x) * self._factor(adjoint)
+        return self._right(x, adjoint, adjoint_arg) * self._factor(adjoint)
 
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return (adjoint_of(rhs) if adjoint_arg else rhs) / self._factor(adjoint)
+        return self._right(rhs, adjoint, adjoint_arg) / self._factor(adjoint)
 
     def _determinant(self) -> Tensor:
         return self._multiplier ** cast(self._rows, self.dtype)

@@ -6,8 +6,7 @@ from weft.framework.building.aliases import DTypeLike, DynamicShape, SizeLike, T
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import as_dtype
-from weft.models.linear_operators.diagonal import Sized
-from weft.models.linear_operators.matrices import adjoint_of
+from weft.models.linear_operators.sized import Sized
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
@@ -54,10 +53,10 @@ class LinearOperatorZeros(Sized):
             raise ValueError("A zero operator is always not positive-definite.")
         super().__init__(as_dtype(dtype or dtypes.float32), None, False, bool(is_self_adjoint) and square, False,
                          is_square if square else False, name)  # fmt: skip
-        self._set_size(num_rows, num_columns, batch_shape)
+        self._set_size(num_rows, num_columns, batch_shape, assert_proper_shapes)
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        right = self._widened(adjoint_of(x) if adjoint_arg else x)
+        right = self._widened(self._right(x, adjoint, adjoint_arg))
         sizes = shape_of(right)
         rows = self._columns if adjoint else self._rows
         return zeros(concat([sizes[:-2], stack([rows]), sizes[-1:]], axis=0), self.dtype)

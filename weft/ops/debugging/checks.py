@@ -150,7 +150,7 @@ def assert_near(
 
     Args:
         x, y: [...] tensors of one floating, complex or integer dtype, whose shapes broadcast.
-        rtol, atol: scalars of the dtype of `x`, the relative and the absolute tolerance.
+        rtol, atol: scalars of the dtype of `x`, or of its parts when it is complex: the relative and the absolute tolerance.
         data: tensors to show when it fails; `x` and `y` by default.
         summarize: how many elements to show of each.
         message: begins the error's text.
@@ -159,7 +159,7 @@ def assert_near(
         a = convert_to_tensor(x, name="x")
         b = convert_to_tensor(y, a.dtype.base_dtype, name="y")
         epsilon = 10 * np.finfo(np.float32 if a.dtype.is_integer else a.dtype.real_dtype.as_numpy_dtype).eps
-        kind = a.dtype.base_dtype
+        kind = a.dtype.base_dtype.real_dtype
         relative = convert_to_tensor(float(epsilon) if rtol is None else rtol, kind, name="rtol")
         absolute_part = convert_to_tensor(float(epsilon) if atol is None else atol, kind, name="atol")
         shown = list(data) if data is not None else [
