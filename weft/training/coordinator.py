@@ -252,6 +252,7 @@ class LooperThread(threading.Thread):
 
     Raises:
         ValueError: `coord` is no Coordinator, or there are arguments without a target.
+        TypeError: the target is no function.
     """
 
     def __init__(

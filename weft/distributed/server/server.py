@@ -266,6 +266,7 @@ class Server:
             AbortedError: the job has failed, or its chief has left without ending it, and nobody has come back for
                 `lost_job_s` of the server's limits. The server is stopped.
             UnauthenticatedError: before anybody has trained, whoever was there of the other tasks had other credentials.
+            TypeError: `ends_with_job` is no bool, such as a number of seconds.
         """
         if ends_with_job is not None and not isinstance(ends_with_job, bool):
             raise TypeError(

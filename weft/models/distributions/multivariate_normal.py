@@ -136,7 +136,14 @@ class MultivariateNormalDiag(NormalOfVectors):
             return matrix_diag(square(self._diag))
 
     def divergence_from(self, other: MultivariateNormalDiag) -> Tensor:
-        """KL(self || other): `batch_shape`."""
+        """KL(self || other).
+
+        Args:
+            other: a distribution of vectors of as many elements, whose batch broadcasts with this one's.
+
+        Returns:
+            [...] tensor of both batches' shape.
+        """
         with self._as_many_as(self._nodes.divergence(other._nodes)):
             variance = other.variance()
             ratio = self.variance() / variance

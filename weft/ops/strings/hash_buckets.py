@@ -54,7 +54,11 @@ def _pairs(node: Operation) -> list[Dims]:
 @op("SdcaFprint", "input: string -> output: int64", ranks={"input": 1}, infer=_pairs,
     gradient=not_differentiable)  # fmt: skip
 def sdca_fprint(ctx: OpContext, input: Array) -> Result:
-    """The long fingerprint of each string, by which examples are known: `[n] -> [n, 2] int64`."""
+    """The long fingerprint of each string, by which examples are known: `[n] -> [n, 2] int64`.
+
+    Args:
+        input: [n] tensor of strings, the names of examples.
+    """
     found = long_fingerprints(input.tolist())
     # The first numbers 0 and 1 are left to a table's keys that stand for none; these two wrap around to the largest ones.
     found[:, 0] -= found[:, 0] < 2

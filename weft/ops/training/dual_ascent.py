@@ -227,7 +227,30 @@ def sdca_optimizer(
     sparse_indices: list[Array], sparse_weights: list[Array], dense_weights: list[Array], example_state_data: Array, *,
     loss_type: str, adaptative: bool = True, l1: float, l2: float, num_loss_partitions: int, num_inner_iterations: int,
 ) -> tuple[Array, ...]:  # fmt: skip
-    """As SdcaOptimizerV2, with the former name of an attribute.
+    """The examples' state after one pass over a batch, and what is added to the weights; SdcaOptimizerV2 says `adaptive`.
+
+    Args:
+        sparse_example_indices: for each group of sparse features [n] int64, the example of each feature.
+        sparse_feature_indices: for each [n] int64, which feature it is.
+        sparse_feature_values: for the first groups [n] float32, the features' values; those of the others are 1.
+        dense_features: for each group of dense features [batch, d] float32.
+        example_weights, example_labels: [batch] float32.
+        sparse_indices: for each sparse group [m] int64, the features whose weights follow, in any order.
+        sparse_weights: for each [m] float32, their weights.
+        dense_weights: for each dense group [d] float32.
+        example_state_data: [batch, 4] float32: the dual variable, what the example adds to the primal and to the dual loss,
+            its weight.
+        loss_type: 'logistic_loss', 'squared_loss', 'hinge_loss', 'smooth_hinge_loss' or 'poisson_loss'.
+        l1, l2: the strengths of the regularization, floats.
+        num_loss_partitions: how many processes train at a time.
+        num_inner_iterations: takes part in nothing; a batch is passed once.
+        adaptative: whether examples of which more is to be gained come more often.
+
+    Returns:
+        A tuple of the state, the lists of what is added to the sparse and to the dense weights.
+
+    Raises:
+        InvalidArgumentError: in a run, shapes or indices do not fit each other.
 
     `num_sparse_features*[n], num_sparse_features*[n], num_sparse_features_with_values*[n], num_dense_features*[batch, d],
     [batch], [batch], num_sparse_features*[m], num_sparse_features*[m], num_dense_features*[d], [batch, 4] -> [batch, 4],
