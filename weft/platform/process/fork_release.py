@@ -6,6 +6,7 @@ So the child closes its copies at once, which the parent does not notice, and th
 
 from __future__ import annotations
 
+import contextlib
 import os
 import weakref
 from typing import Protocol
@@ -27,9 +28,11 @@ def release_in_children(owner: SocketOwner) -> None:
 
 
 def _release_all() -> None:
-    for owner in list(_OWNERS):
-        owner.release_after_fork()
-    _OWNERS.clear()
+    # All, also when one fails, such as one that was not made to the end: a child would wait for the others' threads for ever.
+    with contextlib.ExitStack() as stack:
+        stack.callback(_OWNERS.clear)
+        for owner in list(_OWNERS):
+            stack.callback(owner.release_after_fork)
 
 
 os.register_at_fork(after_in_child=_release_all)
