@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import logging
 import os
@@ -323,6 +324,7 @@ def test_a_forked_child_gives_its_copy_up_and_the_parent_goes_on(wired: Wired) -
     raw, connection, endpoint = wired
     pid = os.fork()
     if pid == 0:
+        faulthandler.dump_traceback_later(PATIENCE_S, exit=True)  # says where a child waits that should not
         try:
             connection.close()
             connection.abort(None)
