@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -101,6 +102,24 @@ def test_a_unix_transport_names_its_host() -> None:
     assert [end.peer_name for end in ends] == ["this host"] * 2
     for end in ends:
         end.close()
+
+
+@pytest.mark.parametrize("make", [memory_pair, lambda: [UnixTransport(sock) for sock in socket.socketpair()]])
+def test_a_second_close_leaves_the_descriptors_of_others_open(make: Callable[[], list[Transport]]) -> None:
+    ends = make()
+    for end in ends:
+        end.close()
+    # They get the numbers that are free now; a forked child closes what it has of its parent's once more.
+    others = [os.pipe() for _ in ends]
+    try:
+        for end in ends:
+            end.close()
+        for pair in others:
+            os.write(pair[1], b"a")
+            assert os.read(pair[0], 1) == b"a"
+    finally:
+        for descriptor in (each for pair in others for each in pair):
+            os.close(descriptor)
 
 
 @pytest.mark.parametrize(

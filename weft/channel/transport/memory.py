@@ -31,7 +31,8 @@ class _Stream:
         self._has_ended = False  # nothing more will come
         self._is_cut = False  # nothing more passes at all
         self._is_readable = False
-        self.readable_fd, self._signal_fd = os.pipe()
+        self._open: tuple[int, ...]
+        self.readable_fd, self._signal_fd = self._open = os.pipe()
 
     def put(self, buffers: Sequence[Buffer], waits: bool) -> int:
         with self._changed:
@@ -73,8 +74,10 @@ class _Stream:
         self._is_readable = is_readable
 
     def close(self) -> None:
-        os.close(self.readable_fd)
-        os.close(self._signal_fd)
+        """Close the pipe, the first time: its descriptors' numbers are others' afterwards, and a forked child closes again."""
+        descriptors, self._open = self._open, ()
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
 class MemoryTransport:
