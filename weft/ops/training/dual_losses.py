@@ -17,6 +17,14 @@ _NEWTON_STEPS: Final = 10
 _IMPOSSIBLE: Final = sys.float_info.max
 
 
+def _exp(x: float) -> float:
+    """Infinity where Python's own has an OverflowError: a model that diverges is seen by its losses, as with TensorFlow."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
 class DualLoss(Protocol):
     """What the ascent needs of a loss."""
 
@@ -160,9 +168,9 @@ class PoissonLoss:
         rest, scale = label - dual, norm * weight
         x = math.log(rest) if rest > 0 else 0.0
         for _ in range(_NEWTON_STEPS):
-            rate = math.exp(x)
+            rate = _exp(x)
             x -= (x - prediction - scale * (rest - rate)) / (1.0 + scale * rate)
-        return label - math.exp(x)
+        return label - _exp(x)
 
     def dual(self, dual: float, label: float, weight: float) -> float:
         """`(y - a) (log(y - a) - 1)`."""
@@ -173,11 +181,11 @@ class PoissonLoss:
 
     def primal(self, prediction: float, label: float, weight: float) -> float:
         """The loss."""
-        return (math.exp(prediction) - prediction * label) * weight
+        return (_exp(prediction) - prediction * label) * weight
 
     def slope(self, prediction: float, label: float) -> float:
         """`exp(p) - y`."""
-        return math.exp(prediction) - label
+        return _exp(prediction) - label
 
 
 DUAL_LOSSES: Final[dict[str, DualLoss]] = {
