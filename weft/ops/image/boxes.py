@@ -69,18 +69,18 @@ def _check_crops(node: Operation | None, image: Array, boxes: Array, box_ind: Ar
 def _check_crop_shapes(image: Array, boxes: Array, box_ind: Array, crop_size: Array) -> None:
     """Raise InvalidArgumentError for what the graph could not tell; of several mistakes for that which TensorFlow tells."""
     count = boxes.shape[0] if boxes.ndim else 0
-    for is_right, mistake in (
-        (image.ndim == 4, f"input image must be 4-D: its shape is {list(image.shape)}"),
-        (0 not in image.shape[1:3], f"image dimensions must be positive: the image's shape is {list(image.shape)}"),
-        (boxes.ndim == 2, f"boxes must be 2-D, got: {list(boxes.shape)}"),
-        (box_ind.ndim == 1, f"box_indices must be rank 1 but is shape {list(box_ind.shape)}"),
-        (boxes.shape[1:] == (4,), f"boxes must have 4 columns: their shape is {list(boxes.shape)}"),
-        (box_ind.shape == (count,), f"box_index has incompatible shape {list(box_ind.shape)}: there are {count} boxes"),
-        (crop_size.ndim == 1, f"crop_size must be 1-D: its shape is {list(crop_size.shape)}"),
-        (crop_size.shape == (2,), f"crop_size must have two elements: its shape is {list(crop_size.shape)}"),
+    for is_right, rule, found in (
+        (image.ndim == 4, "input image must be 4-D: its shape is {}", image.shape),
+        (0 not in image.shape[1:3], "image dimensions must be positive: the image's shape is {}", image.shape),
+        (boxes.ndim == 2, "boxes must be 2-D, got: {}", boxes.shape),
+        (box_ind.ndim == 1, "box_indices must be rank 1 but is shape {}", box_ind.shape),
+        (boxes.shape[1:] == (4,), "boxes must have 4 columns: their shape is {}", boxes.shape),
+        (box_ind.shape == (count,), f"box_index has incompatible shape {{}}: there are {count} boxes", box_ind.shape),
+        (crop_size.ndim == 1, "crop_size must be 1-D: its shape is {}", crop_size.shape),
+        (crop_size.shape == (2,), "crop_size must have two elements: its shape is {}", crop_size.shape),
     ):
         if not is_right:
-            raise InvalidArgumentError.of(mistake)
+            raise InvalidArgumentError.of(rule.format(list(found)))
     if min(crop_size) <= 0:
         raise InvalidArgumentError.of(f"crop dimensions must be positive: crop_size is {crop_size.tolist()}")
 
