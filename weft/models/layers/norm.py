@@ -42,6 +42,7 @@ from weft.ops.nn.norm import batch_normalization as normalize
 from weft.ops.nn.norm import moments
 from weft.ops.variables.matrix_initializers import ones_initializer, zeros_initializer
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
+from weft.ops.variables.resource_variable import is_resource_variable
 from weft.ops.variables.scopes import ScopeLike, get_variable_scope
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_store import Reuse
@@ -353,12 +354,12 @@ def counted_where_fed(
     """
     if known_condition(training) is not None:
         return contextlib.nullcontext()
-    nodes = 56 if hasattr(average, "handle") else 48
+    nodes = 56 if is_resource_variable(average) else 48
     branches = 4
     if renormalization is not None:
         branches = 8
-        nodes = (137 if hasattr(average, "handle") else 118) + renormalization.nodes_of_limits
-    if hasattr(training, "handle"):
+        nodes = (137 if is_resource_variable(average) else 118) + renormalization.nodes_of_limits
+    if is_resource_variable(training):
         nodes += 4 * branches  # Each of them reads the variable four times.
     return get_default_graph().node_count.as_many_as(nodes)
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from weft.framework.graphs.graph import get_default_graph
 from weft.ops.math.elementwise import add
+from weft.ops.variables.resource_variable import is_resource_variable
 from weft.ops.variables.variable import Variable
 from weft.training.training_util import get_global_step
 
@@ -55,7 +56,7 @@ def global_step_read(hook: str) -> Any:
         )
     # Outside of the program's scopes: the reading waits for nothing and is where the step is.
     # TensorFlow has the initial value stand in for a step without a value, by a branch; seeds of later nodes go by the count.
-    nodes = 12 if hasattr(step, "handle") else 11
+    nodes = 12 if is_resource_variable(step) else 11
     counted = graph.node_count.as_many_as(nodes) if isinstance(step, Variable) else contextlib.nullcontext()
     with graph.as_default(), graph.control_dependencies(None), graph.name_scope(f"{step.op.name}/"), counted:
         value = step.read_value() if isinstance(step, Variable) else step
