@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import gc
 import shutil
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -294,6 +297,21 @@ def test_a_missing_data_file_is_told_with_the_remedy(prefix: str) -> None:
         pytest.raises(errors.NotFoundError, match="a file system that all of them see"),
     ):
         reader.lookup("a")
+
+
+def test_a_missing_data_file_leaves_no_cycle_with_the_reader(prefix: str) -> None:
+    write(prefix, a=np.ones(10))
+    Path(prefix + ".data-00000-of-00001").unlink()
+    reader = BundleReader(prefix)
+    gc.disable()
+    try:
+        with contextlib.suppress(errors.NotFoundError):
+            reader.lookup("a")
+        forgotten = weakref.ref(reader)
+        del reader
+        assert forgotten() is None
+    finally:
+        gc.enable()
 
 
 def test_paths_that_are_no_checkpoint_give_one_clear_error(tmp_path: Path) -> None:

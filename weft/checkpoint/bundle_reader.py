@@ -152,12 +152,11 @@ class BundleReader:
         try:
             return action(RecordReader(self._open(path), entry, label))
         except (errors.DataLossError, errors.NotFoundError) as error:
-            failure = self._with_remedy(error, path, label)
-        # While a save replaces this checkpoint, or after one died half-way, the old data are kept under this name.
-        try:
-            return action(RecordReader(self._open(kept_name(path)), entry, label))
-        except (errors.DataLossError, errors.NotFoundError):
-            raise failure from None
+            # While a save replaces this checkpoint, or after one died half-way, the old data are kept under this name.
+            try:
+                return action(RecordReader(self._open(kept_name(path)), entry, label))
+            except (errors.DataLossError, errors.NotFoundError):
+                raise self._with_remedy(error, path, label) from None
 
     def _with_remedy(self, error: errors.OpError, path: str, label: str) -> errors.OpError:
         if not isinstance(error, errors.NotFoundError):

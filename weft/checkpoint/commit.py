@@ -78,9 +78,9 @@ def holds_records(path: str, index: BundleIndex, shard: int) -> bool:
     """Whether the file at `path` has what `index` tells of its data file `shard`; reads all of it."""
     records = [(key, entry) for key, entry in index.records() if entry.shard == shard and not entry.slices]
     try:
-        file = RandomAccessFile(path)
-        for key, entry in records:
-            RecordReader(file, entry, repr(key)).verify()
+        with contextlib.closing(RandomAccessFile(path)) as file:
+            for key, entry in records:
+                RecordReader(file, entry, repr(key)).verify()
     except (errors.DataLossError, errors.NotFoundError):
         return False
     return True

@@ -12,6 +12,7 @@ import glob as _glob
 import os
 import threading
 import uuid
+import weakref
 from collections.abc import Iterator
 from typing import IO, Final
 
@@ -37,12 +38,10 @@ class RandomAccessFile:
             raise errors.FailedPreconditionError.of(f"{path}; Is a directory, and a file is wanted")
         self.size = status.length
         self._file: IO[bytes] = files.open(on_store, "rb")
+        # Not __del__: an error's traceback makes cycles, in which the file itself may be finalized first and warn.
+        weakref.finalize(self, self._file.close).atexit = False
         self._descriptor = self._file.fileno() if isinstance(files, LocalFileSystem) else None
         self._lock = threading.Lock()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_file"):
-            self.close()
 
     def close(self) -> None:
         """Release the file."""
