@@ -142,9 +142,9 @@ _INPUTS = (
     "-> out_example_state_data: float32, out_delta_sparse_weights: num_sparse_features*float32, "
     "out_delta_dense_weights: num_dense_features*float32"
 )
-_LIMITS = {
-    "num_sparse_features": 0, "num_sparse_features_with_values": 0, "num_dense_features": 0, "num_loss_partitions": 1,
-    "num_inner_iterations": 1,
+_LIMITS: dict[str, int | Sequence[str] | None] = {
+    "loss_type": tuple(DUAL_LOSSES), "num_sparse_features": 0, "num_sparse_features_with_values": 0,
+    "num_dense_features": 0, "num_loss_partitions": 1, "num_inner_iterations": 1,
 }  # fmt: skip
 
 
