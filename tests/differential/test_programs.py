@@ -35,7 +35,10 @@ _UNLIKE_THE_ORACLE = frozenset(
         "autopack", "clusterspec", "devices", "dtype_conv", "dtypes", "feeds", "gradients_basic", "gradients_sparse",
         "callables", "cluster_basic", "error_classes", "feeds_of_every_form", "fetches_of_every_form",
         "make_callable", "moving_averages",
-        "op_numbers_4", "op_random_and_names_6", "ops_1", "operators", "opt_errors", "queues", "servers",
+        "op_numbers_4", "op_random_and_names_6", "ops_1", "operators", "opt_errors", "queues",
+        # TensorFlow 1.15 gives another row's elements there.
+        "ragged_gathers_beyond_a_row",
+        "servers",
         "starting_from_another_vocabulary", "while_shapes",
     )
 )  # fmt: skip

@@ -144,6 +144,15 @@ def test_one_ragged_tensor_is_concatenated_alone() -> None:
         tf.stack(tf.ragged.constant([[1, 2], [3]]), 0)
 
 
+@pytest.mark.parametrize("join", [tf.concat, tf.stack])
+@pytest.mark.parametrize("axis", [1, 2])
+def test_other_numbers_of_rows_are_refused_before_anything_runs(join: Any, axis: int) -> None:
+    deep = [tf.ragged.constant([[[1], [2, 3]], [[4]]]), tf.ragged.constant([[[5]]])]
+    with pytest.raises(ValueError, match=r"Dimension 0 .* are 2 and 1. Shapes are \[2,\?,\?\] and .* as many rows each"):
+        join(deep, axis=axis)
+    assert _run(tf.concat(deep, axis=0)) == [[[1], [2, 3]], [[4]], [[5]]]
+
+
 @pytest.mark.parametrize("pads", [(b"L", b"R"), ("L", "R")])
 def test_pads_of_ngrams_may_be_bytes(pads: Any) -> None:
     words = tf.ragged.constant([["a", "b"], ["c"]])

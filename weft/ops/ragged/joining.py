@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.types.dims import brackets
 from weft.framework.types.dtypes import DType
 from weft.ops.array import joining, stacking
 from weft.ops.array.constant import constant
@@ -90,6 +91,7 @@ def as_ragged(tensor: Values, ragged_rank: int, kind: DType) -> RaggedTensor:
 def _along(tensors: list[RaggedTensor], axis: int, stacked: bool) -> RaggedTensor:
     if axis == 0:
         return _one_after_another(tensors) if not stacked else _as_rows(tensors)
+    _check_row_counts(tensors)
     if axis == 1:
         return _row_by_row(tensors, stacked)
     splits = tensors[0].row_splits
@@ -97,6 +99,18 @@ def _along(tensors: list[RaggedTensor], axis: int, stacked: bool) -> RaggedTenso
               for each in tensors[1:] if each.row_splits is not splits]  # fmt: skip
     values = _joined([each.values for each in tensors], axis - 1, stacked)
     return RaggedTensor.from_row_splits(values, with_dependencies(checks, splits), validate=False)
+
+
+def _check_row_counts(tensors: list[RaggedTensor]) -> None:
+    """Refuse tensors of which it is known, before anything runs, that they have other numbers of rows."""
+    first = tensors[0].shape
+    for number, each in enumerate(tensors[1:], 1):
+        if not each.shape[:1].is_compatible_with(first[:1]):
+            shapes = f"{brackets(first.as_list())} and {brackets(each.shape.as_list())}"
+            raise ValueError(
+                f"Dimension 0 in both shapes must be equal, but are {first[0]} and {each.shape[0]}. Shapes are {shapes}: "
+                f"values[0] and values[{number}] are joined row by row and need as many rows each; axis 0 joins any"
+            )
 
 
 def _one_after_another(tensors: list[RaggedTensor]) -> RaggedTensor:
