@@ -130,6 +130,8 @@ COUNTS = {
     "an identity": (lambda: tf.get_variable("eye", [2, 3], initializer=tf.initializers.identity()), 8),
     "a decoder that draws words": (drawn_words, 281),
     "a decoder of given words": (given_words, 280),
+    "an element at a long place": (lambda: floats(5)[tf.placeholder(tf.int64, [])], 9),
+    "a slice between long and short places": (lambda: floats(5, 5)[:, tf.placeholder(tf.int64, []) : ints()], 11),
     "a window": (lambda: tf.signal.hamming_window(tf.placeholder(tf.int32, [])), 33),
 }
 

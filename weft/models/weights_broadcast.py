@@ -21,7 +21,7 @@ from weft.ops.control_flow.ordering import no_op
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import equal, logical_or, maximum
-from weft.ops.math.elementwise import mul, sub
+from weft.ops.math.elementwise import mul
 from weft.ops.math.reduce_functions import reduce_all
 from weft.ops.tensorflow_forms.form import form
 
@@ -133,17 +133,18 @@ def aligned_weights(weights: TensorLike, values: Tensor) -> Tensor:
 
 def _aligned_when_run(weights: Tensor, values: Tensor) -> Tensor:
     """As `aligned_weights`, of ranks that only a run knows."""
-    difference = sub(rank(weights), rank(values))
+    weights_rank = rank(weights)
+    difference = weights_rank - rank(values)
 
-    def of_other_rank() -> Nest:
-        if weights.dims is not None and weights.dims[-1] not in (None, 1):
-            return one_less()
-        return cond(equal(difference, 1), lambda: squeeze(weights, [-1]), one_less)
+    def of_some_rank() -> Nest:
+        return cond(equal(difference, 1), one_more, one_less)
+
+    def one_more() -> Tensor:
+        # What cannot be dropped stays, for the check of the shapes to tell.
+        return weights if weights.dims is not None and weights.dims[-1] not in (None, 1) else squeeze(weights, [-1])
 
     def one_less() -> Nest:
         return cond(equal(difference, -1), lambda: expand_dims(weights, -1), lambda: weights)
 
-    # Scalars, and weights of the same rank, stay as they are.
-    is_same = logical_or(equal(rank(weights), 0), equal(difference, 0))
-    same_rank: Tensor = cond(is_same, lambda: weights, of_other_rank)
+    same_rank: Tensor = cond(equal(weights_rank, 0), lambda: weights, of_some_rank)
     return same_rank

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.building.aliases import Collections, TensorLike
+from weft.framework.building.aliases import Collections, TensorLike, VariableLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
@@ -22,6 +22,7 @@ from weft.models.metrics.state import (
 )
 from weft.models.metrics.thresholds import EPSILON, Counts, counts_at, spread_thresholds
 from weft.models.weights_broadcast import broadcast_weights
+from weft.ops.array.identity import identity
 from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import size, squeeze
 from weft.ops.linalg.matrix_bands import matrix_diag_part
@@ -53,7 +54,7 @@ def count(
         number = as_float(size(values)) if weights is None else reduce_sum(float_weights(weights, as_float(values)))
         with get_default_graph().control_dependencies([values]):
             update = assign_add(total, number)
-        return published(convert_to_tensor(so_far(total)), update, metrics_collections, updates_collections)
+        return published(identity(so_far(total)), update, metrics_collections, updates_collections)
 
 
 def cohen_kappa(
@@ -88,17 +89,17 @@ def cohen_kappa(
         sums = {"po": matrix_diag_part(table), "pe_row": reduce_sum(table, axis=0), "pe_col": reduce_sum(table, axis=1)}
         variables = {part: metric_variable([num_classes], kind, part) for part in sums}
         updates = [assign_add(variables[part], found) for part, found in sums.items()]
-        value = _kappa([convert_to_tensor(so_far(each)) for each in variables.values()], "value")
+        value = _kappa([so_far(each) for each in variables.values()], "value")
         update = _kappa(updates, "update_op")
         return published(value, update, metrics_collections, updates_collections)
 
 
-def _kappa(sums: Sequence[Tensor], name: str) -> Tensor:
+def _kappa(sums: Sequence[VariableLike], name: str) -> Tensor:
     agreed, rows, columns = sums
-    total = cast(reduce_sum(rows), dtypes.float64)
-    by_chance = reduce_sum(div_no_nan(cast(mul(rows, columns), dtypes.float64), total))
-    found: Tensor = div_no_nan(sub(cast(reduce_sum(agreed), dtypes.float64), by_chance), sub(total, by_chance), name=name)
-    return found
+    agreements, total = reduce_sum(agreed), reduce_sum(rows)
+    by_chance = reduce_sum(div_no_nan(cast(rows * columns, dtypes.float64), cast(total, dtypes.float64)))
+    beyond, most = (cast(each, dtypes.float64) - by_chance for each in (agreements, total))
+    return div_no_nan(beyond, most, name=name)
 
 
 def covariance(
@@ -166,6 +167,8 @@ def pearson_correlation(
     """
     with metric_scope(name, "pearson_r", (predictions, labels, weights)):
         predictions, labels, weights = aligned(predictions, labels, weights)
+        if weights is not None:
+            weights = broadcast_weights(weights, labels)
         both, update_both = covariance(predictions, labels, weights, name="covariance")
         first, update_first = covariance(predictions, predictions, weights, name="variance_predictions")
         second, update_second = covariance(labels, labels, weights, name="variance_labels")

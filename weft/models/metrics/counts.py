@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from weft.framework.building.aliases import Collections, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.models.metrics.confusion_matrix import confusion_matrix
-from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published, so_far
-from weft.ops.array.filling import ones_like, zeros_like
+from weft.models.metrics.state import Metric, aligned, as_float, metric_scope, metric_variable, published, so_far
+from weft.ops.array.filling import ones, ones_like
 from weft.ops.array.identity import identity
 from weft.ops.array.selection import where
-from weft.ops.array.shape_ops import reshape
-from weft.ops.linalg.matrix_bands import matrix_diag_part
+from weft.ops.array.shape_ops import rank, reshape, size
+from weft.ops.debugging.checks import assert_type
+from weft.ops.debugging.rank_checks import assert_rank_in
+from weft.ops.linalg.matrix_parts import tensor_diag_part
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import equal, greater, logical_and
-from weft.ops.math.division import div_no_nan
-from weft.ops.math.elementwise import add, mul, sub
+from weft.ops.math.comparison import equal, logical_and, maximum, not_equal
+from weft.ops.math.division import div, div_no_nan
+from weft.ops.math.elementwise import mul
 from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
 from weft.ops.state.scatter_update import scatter_add
 from weft.ops.variables.assign import assign_add
@@ -27,10 +30,13 @@ def _counted(
     hits: Tensor, weights: TensorLike | None, metrics_collections: Collections, updates_collections: Collections
 ) -> Metric:
     """The number, or the sum of the weights, of `hits` that were true."""
-    values = as_float(hits)
+    assert_type(hits, dtypes.bool)
     count = metric_variable([], dtypes.float32, "count")
+    values = as_float(hits)
     if weights is not None:
-        values = mul(values, float_weights(weights, values))
+        weights = convert_to_tensor(weights)
+        with get_default_graph().control_dependencies([assert_rank_in(weights, (0, rank(values)))]):
+            values = mul(values, as_float(weights))
     return published(identity(so_far(count)), assign_add(count, reduce_sum(values)), metrics_collections, updates_collections)
 
 
@@ -145,8 +151,10 @@ def false_negatives(
     )
 
 
-def _share(hits: Tensor, misses: Tensor, name: str) -> Tensor:
-    return div_no_nan(hits, add(hits, misses), name=name)
+def share_of(hits: Tensor, misses: Tensor, name: str) -> Tensor:
+    """The share of hits among both, 0 while there are neither."""
+    found: Tensor = where(hits + misses > 0, div(hits, hits + misses), 0, name=name)
+    return found
 
 
 def precision(
@@ -173,7 +181,7 @@ def precision(
         predictions, labels, weights = aligned(cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights)
         hits, update_hits = true_positives(labels, predictions, weights)
         wrong, update_wrong = false_positives(labels, predictions, weights)
-        value, update = _share(hits, wrong, "value"), _share(update_hits, update_wrong, "update_op")
+        value, update = share_of(hits, wrong, "value"), share_of(update_hits, update_wrong, "update_op")
         return published(value, update, metrics_collections, updates_collections)
 
 
@@ -201,7 +209,7 @@ def recall(
         predictions, labels, weights = aligned(cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights)
         hits, update_hits = true_positives(labels, predictions, weights)
         missed, update_missed = false_negatives(labels, predictions, weights)
-        value, update = _share(hits, missed, "value"), _share(update_hits, update_missed, "update_op")
+        value, update = share_of(hits, missed, "value"), share_of(update_hits, update_missed, "update_op")
         return published(value, update, metrics_collections, updates_collections)
 
 
@@ -220,13 +228,17 @@ def streaming_confusion_matrix(
         adds the batch to it, whose value is the matrix after that.
     """
     matrix = metric_variable([num_classes, num_classes], dtypes.float64, "total_confusion_matrix")
-    actual, taken = (
-        each if each.get_shape().ndims == 1 else reshape(each, [-1])
-        for each in (convert_to_tensor(labels), convert_to_tensor(predictions))
-    )
+    taken, actual = (cast(convert_to_tensor(each), dtypes.int64) for each in (predictions, labels))
+    count = cast(num_classes, dtypes.int64)
+    taken, actual = _in_a_row(taken), _in_a_row(actual)
     if weights is not None:
-        weights = reshape(weights, [-1])
-    return matrix, assign_add(matrix, confusion_matrix(actual, taken, num_classes, dtypes.float64, weights=weights))
+        weights = _in_a_row(convert_to_tensor(weights))
+    return matrix, assign_add(matrix, confusion_matrix(actual, taken, count, dtypes.float64, weights=weights))
+
+
+def _in_a_row(values: Tensor) -> Tensor:
+    """The values as a vector; those that are known to have one dimension at most stay."""
+    return reshape(values, [-1]) if values.dims is None or len(values.dims) > 1 else values
 
 
 def mean_iou(
@@ -247,13 +259,14 @@ def mean_iou(
 
 
 def _mean_overlap(matrix: Variable) -> Tensor:
-    total = as_float(matrix)
-    hits = matrix_diag_part(total)
-    union = sub(add(reduce_sum(total, 0), reduce_sum(total, 1)), hits)
+    rows, columns = as_float(reduce_sum(matrix, 0)), as_float(reduce_sum(matrix, 1))
+    hits = as_float(tensor_diag_part(matrix))
+    union = rows + columns - hits
     # A class that neither was predicted nor occurs does not count.
-    present = reduce_sum(as_float(greater(union, 0.0)))
-    shares = reduce_sum(div_no_nan(hits, union), name="mean_iou")
-    return where(greater(present, 0.0), div_no_nan(shares, present), zeros_like(present))
+    present = reduce_sum(as_float(not_equal(union, 0)))
+    shares = div(hits, where(union > 0, union, ones_like(union)))
+    found: Tensor = where(present > 0, reduce_sum(shares, name="mean_iou") / present, 0)
+    return found
 
 
 def mean_per_class_accuracy(
@@ -279,13 +292,16 @@ def mean_per_class_accuracy(
     """
     with metric_scope(name, "mean_accuracy", (predictions, labels, weights)):
         predictions, labels, weights = aligned(predictions, labels, weights)
+        labels = _in_a_row(cast(labels, dtypes.int64))
+        predictions = _in_a_row(predictions)
         total = metric_variable([num_classes], dtypes.float32, "total")
         count = metric_variable([num_classes], dtypes.float32, "count")
-        labels, predictions = cast(reshape(labels, [-1]), dtypes.int64), cast(reshape(predictions, [-1]), dtypes.int64)
-        hits = as_float(equal(labels, predictions))
-        each = ones_like(hits) if weights is None else reshape(as_float(weights), [-1])
-        update_count = scatter_add(count, labels, each)
-        update_total = scatter_add(total, labels, mul(hits, each))
-        value = reduce_mean(div_no_nan(so_far(total), so_far(count)), name="mean_accuracy")
-        update = div_no_nan(update_total, update_count, name="update_op")
+        each = ones([size(labels)], dtypes.float32)
+        hits = as_float(equal(cast(predictions, dtypes.int64), labels))
+        if weights is not None:
+            weights = as_float(_in_a_row(weights))
+            hits, each = hits * weights, each * weights
+        update_total, update_count = scatter_add(total, labels, each), scatter_add(count, labels, hits)
+        value = reduce_mean(div_no_nan(so_far(count), maximum(so_far(total), 0)), name="mean_accuracy")
+        update = div_no_nan(update_count, maximum(update_total, 0), name="update_op")
         return published(value, update, metrics_collections, updates_collections)

@@ -10,24 +10,25 @@ from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
-from weft.models.metrics.counts import false_negatives, false_positives, true_negatives, true_positives
+from weft.models.metrics.counts import false_negatives, false_positives, share_of, true_negatives, true_positives
 from weft.models.metrics.state import Metric, aligned, metric_scope, metric_variable, published, so_far
 from weft.models.metrics.thresholds import EPSILON, Counts, counts_at, precision_recall_of, roc_of, spread_thresholds
+from weft.ops.array.constant import constant
 from weft.ops.array.ranges import linspace
-from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import reshape
 from weft.ops.array.stacking import stack
+from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.ordering import group
 from weft.ops.debugging.checks import assert_greater_equal, assert_less_equal, assert_type
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import greater_equal, maximum
+from weft.ops.math.comparison import maximum
 from weft.ops.math.complex_numbers import absolute
-from weft.ops.math.division import div, div_no_nan
-from weft.ops.math.elementwise import add, mul, sub
+from weft.ops.math.division import div
 from weft.ops.math.reduce_functions import argmax, argmin, reduce_sum
 from weft.ops.math.scans import cumsum
 from weft.ops.math.unary import floor
 from weft.ops.state.scatter_update import scatter_add
+from weft.ops.variables.variable_scope import variable_scope
 
 
 class PrecisionRecallData(NamedTuple):
@@ -78,17 +79,21 @@ def precision_recall_at_equal_thresholds(
             kind = predictions.dtype
             predictions, labels, given = aligned(predictions, labels, weights)
         # Ones are added up in float64: float32 would stop counting at some 16 million.
-        truth, factors = cast(labels, dtypes.float64), cast(1.0 if given is None else given, dtypes.float64)
-        places = cast(floor(mul(reshape(predictions, [-1]), count - 1)), dtypes.int32)
-        buckets, updates = [], []
-        for part, share in (("tp", truth), ("fp", 1.0 - truth)):
-            bucket = metric_variable([count], dtypes.float64, f"{part}_buckets")
-            updates.append(scatter_add(bucket, places, reshape(mul(share, factors), [-1])))
-            buckets.append(cumsum(so_far(bucket), reverse=True, name=part))
-        hits, wrong = buckets
-        rest, missed = sub(wrong[0], wrong), sub(hits[0], hits)
-        precision = div(hits, maximum(add(hits, wrong), EPSILON))
-        recall = div(hits, maximum(add(hits, missed), EPSILON))
+        factors = cast(convert_to_tensor(1.0) if given is None else given, dtypes.float64)
+        truth = cast(labels, dtypes.float64)
+        values, is_true, is_false = (reshape(each, [-1]) for each in (predictions, truth * factors, (1.0 - truth) * factors))
+        places = cast(floor(values * (count - 1)), dtypes.int32)
+        with variable_scope("variables"):
+            buckets = [metric_variable([count], dtypes.float64, f"{part}_buckets") for part in ("tp", "fp")]
+        with get_default_graph().name_scope("update_op"):
+            shares = zip(buckets, (is_true, is_false), strict=True)
+            updates = [scatter_add(bucket, places, share) for bucket, share in shares]
+        hits, wrong = (
+            cumsum(so_far(bucket), reverse=True, name=part) for bucket, part in zip(buckets, ("tp", "fp"), strict=True)
+        )
+        rest, missed = wrong[0] - wrong, hits[0] - hits
+        least = constant(EPSILON, dtypes.float64)
+        precision, recall = hits / maximum(least, hits + wrong), hits / maximum(least, hits + missed)
         found = (hits, wrong, rest, missed, precision, recall, linspace(0.0, 1.0, count))
         return PrecisionRecallData(*(cast(each, kind) for each in found)), group(*updates)
 
@@ -117,14 +122,20 @@ def recall_at_precision(
         raise ValueError(f"`precision` must be in the range [0, 1], got {precision}.")
 
     def recall_of(counts: Counts, part: str) -> Tensor:
-        hits, missed = convert_to_tensor(counts["tp"]), convert_to_tensor(counts["fn"])
-        precisions = div(hits, add(add(hits, counts["fp"]), EPSILON))
+        hits, missed = counts["tp"], counts["fn"]
+        precisions = div(hits, hits + counts["fp"] + EPSILON)
         if strict_mode:
-            place = argmax(div(1.0, add(sub(precisions, precision), EPSILON)), 0)
+            place = argmax(div(1.0, precisions - precision + EPSILON), 0, output_type=dtypes.int32)
         else:
-            place = argmin(absolute(sub(precisions, precision)), 0)
-        recall: Tensor = div(hits[place], add(add(hits[place], missed[place]), EPSILON), name=part)
-        return where(greater_equal(precisions[place], precision), recall, 0.0) if strict_mode else recall
+            place = argmin(absolute(precisions - precision), 0, output_type=dtypes.int32)
+
+        def recall() -> Tensor:
+            return div(hits[place], hits[place] + missed[place] + EPSILON, name=part)
+
+        if not strict_mode:
+            return recall()
+        found: Tensor = cond(precisions[place] >= precision, recall, lambda: constant(0.0))
+        return found
 
     with metric_scope(name, "recall_at_precision", (predictions, labels, weights)):
         found, update = _of_counts(recall_of, labels, predictions, num_thresholds, weights)
@@ -159,10 +170,10 @@ def precision_at_recall(
         raise ValueError(f"`target_recall` must be in the range [0, 1], got {target_recall}.")
 
     def precision_of(counts: Counts, part: str) -> Tensor:
-        hits, wrong = convert_to_tensor(counts["tp"]), convert_to_tensor(counts["fp"])
-        recalls = div(hits, add(add(hits, counts["fn"]), EPSILON))
-        place = sub(reduce_sum(cast(greater_equal(recalls, target_recall), dtypes.int64)), 1)
-        found: Tensor = div(add(hits[place], EPSILON), add(add(hits[place], wrong[place]), EPSILON), name=part)
+        hits, wrong = counts["tp"], counts["fp"]
+        recalls = div(hits, hits + counts["fn"] + EPSILON)
+        place = reduce_sum(cast(recalls >= target_recall, dtypes.int64)) - 1
+        found: Tensor = div(hits[place] + EPSILON, hits[place] + wrong[place] + EPSILON, name=part)
         return found
 
     with metric_scope(name, "precision_at_recall", (predictions, labels, weights)):
@@ -177,9 +188,9 @@ def _of_counts(
     num_thresholds: int,
     weights: TensorLike | None,
 ) -> tuple[Tensor, Tensor]:
-    """What `of` makes of hits, wrong ones and missed ones at even thresholds: of all so far, and of all with this batch."""
+    """What `of` makes of the counts at even thresholds: of all so far, and of all with this batch."""
     thresholds = spread_thresholds(num_thresholds)
-    values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, ("tp", "fp", "fn"))
+    values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, is_checked=False)
     return of(values, "value"), of(updates, "update_op")
 
 
@@ -209,7 +220,8 @@ def curve_points(
     with metric_scope(name, "curve_points", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
-        values, updates = counts_at(labels, convert_to_tensor(predictions), spread_thresholds(num_thresholds), weights)
+        thresholds = spread_thresholds(num_thresholds)
+        values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, is_checked=False)
         points = stack(list(roc_of(values) if curve == "ROC" else precision_recall_of(values)), axis=1)
         update = group(*updates.values())
         published(points, update, metrics_collections, updates_collections)  # type: ignore[arg-type]
@@ -264,8 +276,7 @@ def _rate(
         wrong_of, right_of = (false_negatives, true_positives) if of_true else (false_positives, true_negatives)
         wrong, update_wrong = wrong_of(labels, predictions, weights)
         right, update_right = right_of(labels, predictions, weights)
-        value = div_no_nan(wrong, add(wrong, right), name="value")
-        update = div_no_nan(update_wrong, add(update_wrong, update_right), name="update_op")
+        value, update = share_of(wrong, right, "value"), share_of(update_wrong, update_right, "update_op")
         return published(value, update, metrics_collections, updates_collections)
 
 
@@ -317,6 +328,9 @@ def _rates(
 ) -> Metric:  # fmt: skip
     default = f"false_{'positive' if wrong == 'fp' else 'negative'}_rate_at_thresholds"
     with metric_scope(name, default, (predictions, labels, weights)):
-        values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, (wrong, right))
-        value, update = (div(each[wrong], add(add(EPSILON, each[wrong]), each[right])) for each in (values, updates))
+        found = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, (wrong, right), is_checked=False)
+        value, update = (
+            div(each[wrong], EPSILON + each[wrong] + each[right], name=f"{wrong}r_{part}")
+            for each, part in zip(found, ("value", "update_op"), strict=True)
+        )
         return published(value, update, metrics_collections, updates_collections)

@@ -9,13 +9,15 @@ from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
+from weft.models.metrics.confusion_matrix import remove_squeezable_dimensions
 from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published, so_far
-from weft.ops.array.filling import ones_like
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import size
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, less, maximum
 from weft.ops.math.complex_numbers import absolute
-from weft.ops.math.division import div_no_nan
+from weft.ops.math.division import div, div_no_nan
 from weft.ops.math.elementwise import mul, squared_difference, sub
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import sqrt
@@ -205,6 +207,7 @@ def root_mean_squared_error(
     Raises:
         ValueError: the shapes are known not to fit.
     """
+    predictions, labels, weights = aligned(predictions, labels, weights)
     value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
     return published(sqrt(value), sqrt(update), metrics_collections, updates_collections)
 
@@ -231,9 +234,10 @@ def mean_relative_error(
         ValueError: the shapes are known not to fit.
     """
     predictions, labels, weights = aligned(predictions, labels, weights)
-    normalizer = convert_to_tensor(normalizer)
+    predictions, normalizer = remove_squeezable_dimensions(predictions, normalizer)
     predictions.shape.assert_is_compatible_with(normalizer.shape)
-    errors = div_no_nan(absolute(sub(labels, predictions)), normalizer)
+    is_zero = equal(normalizer, 0.0)
+    errors = where(is_zero, zeros_like(labels), div(absolute(labels - predictions), normalizer))
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_relative_error")
 
 

@@ -9,10 +9,11 @@ from weft.framework.types import dtypes
 from weft.models.metrics.state import Metric, metric_scope, published
 from weft.models.metrics.thresholds import EPSILON, Counts, counts_at, spread_thresholds
 from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.division import div
-from weft.ops.math.elementwise import add, sub
-from weft.ops.math.reduce_functions import argmin
+from weft.ops.math.reduce_functions import argmax, argmin, reduce_min
+from weft.ops.math.scans import cumsum
 
 
 def _best_at(
@@ -27,12 +28,16 @@ def _best_at(
         values, updates = counts_at(labels, convert_to_tensor(predictions), spread_thresholds(num_thresholds), weights)
 
         def rate(counts: Counts, part: str) -> Tensor:
-            shares = div(counts[fixed[0]], add(add(counts[fixed[0]], counts[fixed[1]]), EPSILON))
-            distances = absolute(sub(shares, level))
-            place = cast(argmin(distances[::-1] if is_last else distances, 0), dtypes.int32)
-            place = sub(num_thresholds - 1, place) if is_last else place
-            hits, misses = (convert_to_tensor(counts[kind])[place] for kind in best)
-            return div(hits, add(add(hits, misses), EPSILON), name=part)
+            shares = div(counts[fixed[0]], counts[fixed[0]] + counts[fixed[1]] + EPSILON)
+            if is_last:
+                nearest = reduce_min(absolute(shares - level))
+                is_nearest = equal(absolute(shares - level), nearest)
+                place = argmax(cumsum(cast(is_nearest, dtypes.int64)), 0)
+            else:
+                place = argmin(absolute(shares - level), 0)
+            place = cast(place, dtypes.int32)
+            hits, misses = counts[best[0]], counts[best[1]]
+            return div(hits[place], hits[place] + misses[place] + EPSILON, name=part)
 
         return published(rate(values, "value"), rate(updates, "update_op"), metrics_collections, updates_collections)
 

@@ -13,9 +13,10 @@ from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
-from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published, so_far
+from weft.models.metrics.state import Metric, aligned, as_float, metric_scope, metric_variable, published, so_far
+from weft.models.weights_broadcast import broadcast_weights
 from weft.ops.array.constant import constant
-from weft.ops.array.filling import zeros_like
+from weft.ops.array.filling import ones_like
 from weft.ops.array.identity import identity
 from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import reshape
@@ -23,12 +24,13 @@ from weft.ops.debugging.checks import assert_greater_equal, assert_less_equal
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater, logical_and, logical_not, maximum, minimum
 from weft.ops.math.division import div, div_no_nan
-from weft.ops.math.elementwise import add, mul, sub
+from weft.ops.math.elementwise import mul
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import log
 from weft.ops.variables.assign import assign_add
 
 EPSILON: Final = 1e-7
+_SMALL: Final = 1e-6
 _KINDS: Final = {
     "tp": ("true_positives", True, True), "fn": ("false_negatives", True, False),
     "tn": ("true_negatives", False, False), "fp": ("false_positives", False, True),
@@ -44,28 +46,50 @@ def counts_at(
     thresholds: Sequence[float],
     weights: TensorLike | None,
     kinds: Sequence[str] = ("tp", "fn", "tn", "fp"),
+    is_checked: bool = True,
 ) -> tuple[Counts, Counts]:
-    """The counts so far, and the operations that take a batch in and give the counts then."""
+    """The counts so far, and the operations that take a batch in and give the counts then.
+
+    Args:
+        labels: `[...]`, taken as bools.
+        predictions: `[...]` floats.
+        thresholds: what a prediction must exceed to be positive.
+        weights: what each prediction counts; 1 when None.
+        kinds: which counts are wanted.
+        is_checked: whether runs refuse predictions that are not in [0, 1].
+    """
     graph = get_default_graph()
-    checks = [
-        assert_greater_equal(predictions, cast(0.0, predictions.dtype), message="predictions must be in [0, 1]"),
-        assert_less_equal(predictions, cast(1.0, predictions.dtype), message="predictions must be in [0, 1]"),
-    ]
+    checks = (
+        [
+            assert_greater_equal(predictions, cast(0.0, predictions.dtype), message="predictions must be in [0, 1]"),
+            assert_less_equal(predictions, cast(1.0, predictions.dtype), message="predictions must be in [0, 1]"),
+        ]
+        if is_checked
+        else []
+    )
     with graph.control_dependencies(checks):
         predictions, labels, factors = aligned(as_float(predictions), cast(labels, dtypes.bool), weights)
-    limits = reshape(constant(list(thresholds), dtypes.float32), [-1, 1])
-    positive = greater(reshape(predictions, [1, -1]), limits)
-    is_true = reshape(labels, [1, -1])
-    each = None if factors is None else reshape(float_weights(factors, predictions), [1, -1])
+    chosen = {kind: _KINDS[kind] for kind in _KINDS if kind in kinds}
+    has_negative = not all(prediction for _, _, prediction in chosen.values())
+    has_false = not all(label for _, label, _ in chosen.values())
+    # TensorFlow tiles all three to [thresholds, n], where the shape is broadcast here.
+    nodes = 16 if predictions.shape.is_fully_defined() else 22
+    with graph.node_count.as_many_as(nodes + has_negative + has_false):
+        limits = reshape(constant(list(thresholds), dtypes.float32), [-1, 1])
+        positive = greater(reshape(predictions, [1, -1]), limits)
+        is_true = reshape(labels, [1, -1])
+        predicted = {True: positive, False: logical_not(positive) if has_negative else None}
+        labelled = {True: is_true, False: logical_not(is_true) if has_false else None}
+    each = None
+    if factors is not None:
+        each = reshape(broadcast_weights(as_float(factors), predictions), [1, -1])
+        graph.node_count.total += 2
     values: dict[str, Any] = {}
     updates: dict[str, Tensor] = {}
-    for kind in kinds:
-        name, label, prediction = _KINDS[kind]
-        hits = as_float(
-            logical_and(is_true if label else logical_not(is_true), positive if prediction else logical_not(positive))
-        )
+    for kind, (name, label, prediction) in chosen.items():
         variable = metric_variable([len(thresholds)], dtypes.float32, name)
-        updates[kind] = assign_add(variable, reduce_sum(hits if each is None else mul(hits, each), 1))
+        hits = as_float(logical_and(labelled[label], predicted[prediction]))
+        updates[kind] = assign_add(variable, reduce_sum(hits if each is None else hits * each, 1))
         values[kind] = so_far(variable)
     return values, updates
 
@@ -193,7 +217,7 @@ def _shares_at_thresholds(
         values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, ("tp", other))
 
         def share(counts: Counts, part: str) -> Tensor:
-            return div(counts["tp"], add(EPSILON, add(counts["tp"], counts[other])), name=f"{default.split('_')[0]}_{part}")
+            return div(counts["tp"], EPSILON + counts["tp"] + counts[other], name=f"{default.split('_')[0]}_{part}")
 
         return published(share(values, "value"), share(updates, "update_op"), metrics_collections, updates_collections)
 
@@ -293,15 +317,15 @@ def _area_rule(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
         if curve != "PR":
             raise ValueError(f"summation_method {method!r} is for curve 'PR' only, got {curve!r}")
         return _interpolated_area
-    heights: dict[str, Callable[[TensorLike, TensorLike], Tensor]] = {
-        "trapezoidal": lambda a, b: div(add(a, b), 2.0), "minoring": minimum, "majoring": maximum,
+    heights: dict[str, Callable[[Any, Any], Tensor]] = {
+        "trapezoidal": lambda a, b: (a + b) / 2.0, "minoring": minimum, "majoring": maximum,
     }  # fmt: skip
     if method not in heights:
         raise ValueError(f"Invalid summation_method: {method}")
 
     def area(counts: Counts, name: str) -> Tensor:
         x, y = roc_of(counts) if curve == "ROC" else precision_recall_of(counts)
-        result: Tensor = reduce_sum(mul(sub(x[:-1], x[1:]), heights[method](y[:-1], y[1:])), name=name)
+        result: Tensor = reduce_sum(mul(x[:-1] - x[1:], heights[method](y[:-1], y[1:])), name=name)
         return result
 
     return area
@@ -309,25 +333,27 @@ def _area_rule(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
 
 def roc_of(counts: Counts) -> tuple[Tensor, Tensor]:
     """The false positive rate and the recall at each threshold."""
-    hits = div(add(counts["tp"], 1e-6), add(add(counts["tp"], counts["fn"]), 1e-6))
-    return div(counts["fp"], add(add(counts["fp"], counts["tn"]), 1e-6)), hits
+    hits = div(counts["tp"] + _SMALL, counts["tp"] + counts["fn"] + _SMALL)
+    return div(counts["fp"], counts["fp"] + counts["tn"] + _SMALL), hits
 
 
 def precision_recall_of(counts: Counts) -> tuple[Tensor, Tensor]:
     """Recall and precision at each threshold."""
-    hits = add(counts["tp"], 1e-6)
-    return div(hits, add(add(counts["tp"], counts["fn"]), 1e-6)), div(hits, add(add(counts["tp"], counts["fp"]), 1e-6))
+    precision = div(counts["tp"] + _SMALL, counts["tp"] + counts["fp"] + _SMALL)
+    return div(counts["tp"] + _SMALL, counts["tp"] + counts["fn"] + _SMALL), precision
 
 
 def _interpolated_area(counts: Counts, name: str) -> Tensor:
     """The area under a PR curve whose true positives, not whose precision, go straight from threshold to threshold."""
-    tp, fp, fn = (convert_to_tensor(counts[kind]) for kind in ("tp", "fp", "fn"))
-    positive = add(tp, fp)
-    steps = sub(tp[:-1], tp[1:])
-    slope = div_no_nan(steps, maximum(sub(positive[:-1], positive[1:]), 0.0))
-    intercept = sub(tp[1:], mul(slope, positive[1:]))
-    is_both = logical_and(greater(positive[:-1], 0.0), greater(positive[1:], 0.0))
-    ratio = where(is_both, div_no_nan(positive[:-1], maximum(positive[1:], 0.0)), zeros_like(positive[1:]))
-    gains = mul(slope, add(steps, mul(intercept, log(where(is_both, ratio, add(zeros_like(ratio), 1.0))))))
-    result: Tensor = reduce_sum(div_no_nan(gains, maximum(add(tp[1:], fn[1:]), 0.0)), name=name)
+    tp, fp, fn = counts["tp"], counts["fp"], counts["fn"]
+    steps = tp[:-1] - tp[1:]
+    positive = tp + fp
+    slope = div_no_nan(steps, maximum(positive[:-1] - positive[1:], 0), name="prec_slope")
+    intercept = tp[1:] - mul(slope, positive[1:])
+    is_both = logical_and(positive[:-1] > 0, positive[1:] > 0)
+    ratio = div_no_nan(positive[:-1], maximum(positive[1:], 0), name="recall_relative_ratio")
+    ratio = where(is_both, ratio, ones_like(positive[1:]))
+    gains = slope * (steps + intercept * log(ratio))
+    shares = div_no_nan(gains, maximum(tp[1:] + fn[1:], 0), name="pr_auc_increment")
+    result: Tensor = reduce_sum(shares, name="interpolate_pr_auc")
     return result

@@ -390,8 +390,11 @@ def _index_type(values: tuple[_Bound, ...]) -> DType:
 
 def _vector(values: list[_Bound], kind: DType) -> Tensor:
     if not any(isinstance(value, Tensor) or hasattr(value, "_as_graph_element") for value in values):
+        graph_of([]).node_count.total += kind is dtypes.int64  # TensorFlow casts them.
         return convert_to_tensor(np.array([int(value) for value in values], kind.as_numpy_dtype), name="stack")
-    return stack([_as_index(value, kind) if isinstance(value, Tensor) else value for value in values], name="stack")
+    if len({value.dtype.base_dtype for value in values if isinstance(value, Tensor)}) > 1:
+        values = [_as_index(value, kind) if isinstance(value, Tensor) else value for value in values]
+    return _as_index(stack(values, name="stack"), kind)
 
 
 def _as_index(value: Tensor, kind: DType) -> Tensor:
