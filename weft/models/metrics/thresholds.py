@@ -317,7 +317,7 @@ def _area_rule(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
         if curve != "PR":
             raise ValueError(f"summation_method {method!r} is for curve 'PR' only, got {curve!r}")
         return _interpolated_area
-    heights: dict[str, Callable[[Any, Any], Tensor]] = {
+    heights: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
         "trapezoidal": lambda a, b: (a + b) / 2.0, "minoring": minimum, "majoring": maximum,
     }  # fmt: skip
     if method not in heights:
