@@ -58,6 +58,12 @@ def given_words():
     return decoded(tf.contrib.seq2seq.TrainingHelper(inputs, ints(None)), tf.shape(inputs)[0])
 
 
+def trained(optimizer, use_resource=False, sparse=False):
+    table = tf.get_variable("v", [3, 2], use_resource=use_resource)
+    made = tf.nn.embedding_lookup(table, tf.placeholder(tf.int64, [None])) if sparse else tf.matmul(floats(None, 3), table)
+    optimizer.minimize(tf.reduce_sum(made))
+
+
 # What is made, and the nodes of TensorFlow 1.15.5 for it, with the placeholders.
 COUNTS = {
     "a normal distribution of vectors": (lambda: normal([2], [2]), 42),
@@ -132,6 +138,20 @@ COUNTS = {
     "a decoder of given words": (given_words, 280),
     "an element at a long place": (lambda: floats(5)[tf.placeholder(tf.int64, [])], 9),
     "a slice between long and short places": (lambda: floats(5, 5)[:, tf.placeholder(tf.int64, []) : ints()], 11),
+    "a rate that starts again": (lambda: tf.train.cosine_decay_restarts(0.1, tf.train.get_or_create_global_step(), 100), 57),
+    "one whose periods are alike": (
+        lambda: tf.train.cosine_decay_restarts(0.1, tf.train.get_or_create_global_step(), 100, t_mul=1.0),
+        57,
+    ),
+    "FTRL": (lambda: trained(tf.train.FtrlOptimizer(0.1)), 41),
+    "FTRL of a resource": (lambda: trained(tf.train.FtrlOptimizer(0.1), True), 45),
+    "FTRL that shrinks": (lambda: trained(tf.train.FtrlOptimizer(0.1, l2_shrinkage_regularization_strength=0.1)), 41),
+    "FTRL of rows": (lambda: trained(tf.train.FtrlOptimizer(0.1), sparse=True), 58),
+    "Adam of rows": (lambda: trained(tf.train.AdamOptimizer(), sparse=True), 94),
+    "gradient descent of rows of a resource": (
+        lambda: trained(tf.train.GradientDescentOptimizer(0.1), True, True),
+        42,
+    ),
     "a window": (lambda: tf.signal.hamming_window(tf.placeholder(tf.int32, [])), 33),
 }
 

@@ -130,13 +130,13 @@ class AdamOptimizer(Optimizer):
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Variable) -> Any:
         if not self._has_own_sparse_update():
             return super()._apply_sparse_duplicate_indices(grad, var)
-        values, indices = sum_repeated_rows(grad.values, grad.indices)
+        values, indices = _summed(grad.values, grad.indices)
         return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
 
     def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
         if not self._has_own_sparse_update():
             return super()._resource_apply_sparse_duplicate_indices(grad, handle, indices)
-        values, ordered = sum_repeated_rows(grad, indices)
+        values, ordered = _summed(grad, indices)
         return self._resource_apply_sparse(values, handle, ordered)
 
     def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
@@ -162,3 +162,10 @@ class AdamOptimizer(Optimizer):
                     for power, beta in ((beta1_power, self._beta1_t), (beta2_power, self._beta2_t))
                 ]
         return group(*update_ops, *updates, name=name_scope)
+
+
+def _summed(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+    """Each row once, with the sum of what is for it."""
+    with get_default_graph().node_count.as_many_as(7):
+        summed: tuple[Tensor, Tensor] = sum_repeated_rows(values, indices)
+        return summed

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.framework.building.aliases import DTypeLike, NumberLike, ShapeLike
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.types import dtypes
 from weft.ops.array.filling import ones
 from weft.ops.math.comparison import maximum
@@ -67,8 +68,9 @@ class FtrlOptimizer(Optimizer):
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
         def accumulators(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, partition_info: object = None) -> Any:
-            start: Any = ones(shape=shape, dtype=dtype)
-            return start * self._initial_accumulator_value
+            with get_default_graph().node_count.as_many_as(1):  # of TensorFlow's constant, which is as large as the variable
+                start: Any = ones(shape=shape, dtype=dtype)
+                return start * self._initial_accumulator_value
 
         for var in var_list:
             self._get_or_make_slot_with_initializer(
@@ -84,12 +86,11 @@ class FtrlOptimizer(Optimizer):
             "lr": self._hyperparameter(self._learning_rate, "learning_rate"),
             "l1": self._hyperparameter(self._l1_regularization_strength, "l1_regularization_strength"),
             "l2": self._hyperparameter(l2, "l2_regularization_strength"),
-            "lr_power": self._hyperparameter(self._learning_rate_power, "learning_rate_power"),
         }
+        shrinkage = self._hyperparameter(self._l2_shrinkage_regularization_strength, "l2_shrinkage_regularization_strength")
         if self._shrinks:
-            self._scalars["l2_shrinkage"] = self._hyperparameter(
-                self._l2_shrinkage_regularization_strength, "l2_shrinkage_regularization_strength"
-            )
+            self._scalars["l2_shrinkage"] = shrinkage
+        self._scalars["lr_power"] = self._hyperparameter(self._learning_rate_power, "learning_rate_power")
 
     @property
     def _shrinks(self) -> bool:

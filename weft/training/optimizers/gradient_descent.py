@@ -50,5 +50,7 @@ class GradientDescentOptimizer(Optimizer):
         return var.scatter_sub(delta, use_locking=self._use_locking)
 
     def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
-        rate = cast(self._learning_rate_tensor, grad.dtype.base_dtype)
-        return resource_scatter_add(handle.handle, indices, mul(neg(grad), rate))
+        rate = self._learning_rate
+        if callable(rate) or isinstance(rate, Tensor):
+            rate = cast(self._learning_rate_tensor, grad.dtype.base_dtype)
+        return resource_scatter_add(handle.handle, indices, neg(grad) * rate)

@@ -279,7 +279,9 @@ def cosine_decay_restarts(
     _check_step("cosine_decay_restarts", global_step)
     with input_scope(name, "SGDRDecay", (learning_rate, global_step, first_decay_steps)) as scope:
         rate, step, steps, alpha, longer, lower = _numbers(learning_rate, global_step, first_decay_steps, alpha, t_mul, m_mul)
-        restarts, done = _restarts(divide(step, steps), longer)
+        periods = divide(step, steps)
+        with get_default_graph().node_count.as_many_as(31):  # TensorFlow has both cases in the branches of a cond.
+            restarts, done = _restarts(periods, longer)
         falling = lower**restarts * _half_cosine(done)
         return mul(rate, (1 - alpha) * falling + alpha, name=scope)
 
