@@ -58,6 +58,15 @@ def given_words():
     return decoded(tf.contrib.seq2seq.TrainingHelper(inputs, ints(None)), tf.shape(inputs)[0])
 
 
+def stepped(cell, batch=4, depth=4):
+    cell(floats(batch, depth), cell.zero_state(batch, tf.float32))
+
+
+def phased():
+    cell = rnn.PhasedLSTMCell(3, use_peepholes=True)
+    cell((floats(2, 1), floats(2, 3)), cell.zero_state(2, tf.float32))
+
+
 def trained(optimizer, use_resource=False, sparse=False):
     table = tf.get_variable("v", [3, 2], use_resource=use_resource)
     made = tf.nn.embedding_lookup(table, tf.placeholder(tf.int64, [None])) if sparse else tf.matmul(floats(None, 3), table)
@@ -152,6 +161,20 @@ COUNTS = {
         lambda: trained(tf.train.GradientDescentOptimizer(0.1), True, True),
         42,
     ),
+    "a step of an UGRNN": (lambda: stepped(rnn.UGRNNCell(4), depth=3), 39),
+    "a step through time and depth": (lambda: stepped(rnn.IntersectionRNNCell(3), depth=3), 61),
+    "a step of a projected one": (lambda: stepped(rnn.IntersectionRNNCell(5, num_in_proj=5), depth=3), 77),
+    "a step of groups": (lambda: stepped(rnn.GLSTMCell(4, number_of_groups=2, num_proj=2)), 111),
+    "steps of groups of an open batch": (
+        lambda: tf.nn.dynamic_rnn(rnn.GLSTMCell(4, number_of_groups=2), floats(None, 4, 4), dtype=tf.float32),
+        224,
+    ),
+    "a step with phases": (phased, 138),
+    "a step with attention": (lambda: stepped(rnn.AttentionCellWrapper(rnn.GRUCell(4), 3), depth=3), 175),
+    "a step with attention in one state": (
+        lambda: stepped(rnn.AttentionCellWrapper(rnn.GRUCell(4), 3, state_is_tuple=False), depth=3),
+        168,
+    ),
     "a window": (lambda: tf.signal.hamming_window(tf.placeholder(tf.int32, [])), 33),
 }
 
@@ -186,3 +209,23 @@ def test_a_decoder_draws_the_words_of_tensorflow():
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         assert session.run(words).tolist() == [[7, 0, 6, 2, 1, 0], [4, 0, 6, 3, 1, 3]]
+
+
+# The last output of the first of two sequences, with TensorFlow 1.15.5's first values.
+STEPPED = {
+    "UGRNN": (lambda: rnn.UGRNNCell(3), [0.25555, 0.13293, 0.10519]),
+    "intersection": (lambda: rnn.IntersectionRNNCell(4), [-0.15261, -0.12296, -0.07588, 0.00971]),
+    "groups": (lambda: rnn.GLSTMCell(4, number_of_groups=2, num_proj=2), [0.08979, 0.27476]),
+    "attention": (lambda: rnn.AttentionCellWrapper(rnn.GRUCell(3), 3), [0.20612, 0.32703, -0.1828]),
+}
+
+
+@pytest.mark.parametrize("name", STEPPED)
+def test_contributed_cells_have_the_first_values_of_tensorflow(name):
+    make, last = STEPPED[name]
+    tf.set_random_seed(3)
+    inputs = tf.constant([[[-1.0 + 2 * (16 * i + 4 * j + k) / 31 for k in range(4)] for j in range(4)] for i in range(2)])
+    outputs, _ = tf.nn.dynamic_rnn(make(), inputs, dtype=tf.float32)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(outputs[0, -1]).tolist() == pytest.approx(last, abs=2e-5)

@@ -8,7 +8,7 @@ from weft.framework.nodes.operation import Tensor
 from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, known_depth
 from weft.models.rnn.cells import GRUCell, LSTMStateTuple
-from weft.models.rnn.linear import LayerNorm, in_shards, joined
+from weft.models.rnn.linear import LayerNorm, Linear, in_shards, joined
 from weft.ops.array.joining import concat, split
 from weft.ops.math.clip import clip_by_value
 from weft.ops.math.products import matmul
@@ -17,6 +17,8 @@ from weft.ops.nn.activation import relu
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.dropout import dropout
 from weft.ops.variables.matrix_initializers import constant_initializer, zeros_initializer
+from weft.ops.variables.scopes import get_variable_scope
+from weft.ops.variables.variable_scope import variable_scope
 from weft.platform.logs import tf_logging
 
 
@@ -232,6 +234,7 @@ class UGRNNCell(RNNCell):
         self._initializer = initializer
         self._forget_bias = forget_bias
         self._activation = activation
+        self._map: Linear | None = None
 
     @property
     def state_size(self) -> int:
@@ -244,19 +247,19 @@ class UGRNNCell(RNNCell):
         return self._num_units
 
     def _make_variables(self, inputs_shape: TensorShape) -> None:
-        """Make kernel and bias."""
-        size = self._num_units
-        self._kernel = self.add_variable(
-            WEIGHTS_NAME, [known_depth(inputs_shape) + size, 2 * size], initializer=self._initializer
-        )
-        self._bias = self.add_variable(BIAS_NAME, [2 * size], initializer=zeros_initializer(dtype=self.dtype))
+        """Check the size of the inputs."""
+        known_depth(inputs_shape)
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
-        both = bias_add(matmul(concat([inputs, state], 1), self._kernel), self._bias)
-        gate, new = split(value=both, num_or_size_splits=2, axis=1)
-        kept = sigmoid(gate + self._forget_bias)
-        output = kept * state + (1.0 - kept) * self._activation(new)
+        with variable_scope(get_variable_scope()):
+            both = [concat([inputs, state], 1)]
+            if self._map is None:
+                self._map = Linear(self.add_variable, both, 2 * self._num_units, initializer=self._initializer)
+            gate, new = split(value=self._map(both), num_or_size_splits=2, axis=1)
+            new = self._activation(new)
+            kept = sigmoid(gate + self._forget_bias)
+            output = kept * state + (1.0 - kept) * new
         return output, output
 
 

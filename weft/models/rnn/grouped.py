@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from weft.framework.building.aliases import Activation, Initializer, Nest
+from collections.abc import Sequence
+
+from weft.framework.building.aliases import Activation, Initializer, Nest, VariableLike
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import RNNCell
 from weft.models.rnn.cells import LSTMStateTuple
 from weft.models.rnn.linear import Linear
 from weft.ops.array.joining import concat, split
+from weft.ops.array.padding import slice_of
+from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.activation import relu
 from weft.ops.nn.bias import bias_add
 from weft.ops.variables.matrix_initializers import constant_initializer
+from weft.ops.variables.scopes import get_variable_scope
+from weft.ops.variables.variable_scope import variable_scope
 
 
 class GLSTMCell(RNNCell):
@@ -73,38 +79,45 @@ class GLSTMCell(RNNCell):
         if depth % self._groups:
             raise ValueError(f"input size ({depth}) must be divisible by number_of_groups ({self._groups})")
         self._kernels: list[Linear] = []
+        self._biases: list[VariableLike] = []
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
         c, h = state
-        pieces = [concat(pair, axis=1) for pair in zip(self._parts(inputs), self._parts(h), strict=True)]
-        if not self._kernels:
-            self._make(pieces)
-        by_group = [split(kernel([each]), 4, 1) for kernel, each in zip(self._kernels, pieces, strict=True)]
-        i, j, f, o = (
-            bias_add(concat(list(parts), axis=1), bias)
-            for parts, bias in zip(zip(*by_group, strict=True), self._biases, strict=True)
-        )
+        with variable_scope(get_variable_scope()):
+            known = inputs.shape[0].value
+            batch = shape_of(inputs)[0] if known is None else known
+            by_group = [self._gates_of(index, batch, inputs, h) for index in range(self._groups)]
+            if not self._biases:
+                zeros = constant_initializer(0.0, dtype=self.dtype)
+                self._biases = [self.add_variable(f"bias_{gate}", [self._num_units], initializer=zeros) for gate in "ijfo"]
+            i, j, f, o = (
+                bias_add(concat(list(parts), axis=1), bias)
+                for parts, bias in zip(zip(*by_group, strict=True), self._biases, strict=True)
+            )
         new_c = sigmoid(f + self._forget_bias) * c + sigmoid(i) * tanh(j)
         new_h = sigmoid(o) * self._activation(new_c)
         if self._num_proj is not None:
-            if self._projection is None:
-                self._projection = self._kernel(new_h, self._num_proj, "projection/")
-            new_h = self._projection([new_h])
+            with variable_scope("projection"):
+                if self._projection is None:
+                    self._projection = self._kernel(new_h, self._num_proj)
+                new_h = self._projection([new_h])
         return new_h, LSTMStateTuple(new_c, new_h)
 
-    def _parts(self, whole: Tensor) -> list[Tensor]:
-        return [whole] if self._groups == 1 else list(split(whole, self._groups, 1))
+    def _gates_of(self, group: int, batch: Tensor | int, inputs: Tensor, h: Tensor) -> Sequence[Tensor]:
+        """What a group adds to the gates: `[batch, num_units / groups]` for each of the four."""
+        with variable_scope(f"group{group}"):
+            both = concat([self._part(whole, group, batch) for whole in (inputs, h)], axis=1)
+            if len(self._kernels) == group:
+                self._kernels.append(self._kernel(both, 4 * self._num_units // self._groups))
+            return split(self._kernels[group]([both]), 4, 1)
 
-    def _make(self, pieces: list[Tensor]) -> None:
-        """Make the kernels of the groups, and the biases, which are those of all together."""
-        columns = 4 * self._num_units // self._groups
-        self._kernels = [self._kernel(each, columns, f"group{index}/") for index, each in enumerate(pieces)]
-        zeros = constant_initializer(0.0, dtype=self.dtype)
-        self._biases = [self.add_variable(f"bias_{gate}", [self._num_units], initializer=zeros) for gate in "ijfo"]
+    def _part(self, whole: Tensor, group: int, batch: Tensor | int) -> Tensor:
+        size = whole.shape[1].value // self._groups
+        return slice_of(whole, [0, group * size], [batch, size], name=f"GLSTM_group{group}_input_generation")
 
-    def _kernel(self, inputs: Tensor, columns: int, prefix: str) -> Linear:
-        return Linear(self.add_variable, [inputs], columns, prefix, use_bias=False, initializer=self._initializer)
+    def _kernel(self, inputs: Tensor, columns: int) -> Linear:
+        return Linear(self.add_variable, [inputs], columns, use_bias=False, initializer=self._initializer)
 
 
 class IntersectionRNNCell(RNNCell):
@@ -153,15 +166,18 @@ class IntersectionRNNCell(RNNCell):
         depth = inputs.shape.with_rank(2)[1].value
         if depth is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
-        if depth != self._num_units:
-            inputs = self._projected(inputs)
-        if self._gates is None:
+        with variable_scope(get_variable_scope()):
+            if depth != self._num_units:
+                inputs = self._projected(inputs)
             both = [concat([inputs, state], 1)]
-            self._gates = Linear(self.add_variable, both, 4 * self._num_units, initializer=self._initializer)
-        forget, new, carry, passed = split(self._gates([inputs, state]), 4, 1)
-        keep, carry = sigmoid(forget + self._forget_bias), sigmoid(carry + self._forget_bias)
-        new_state = keep * state + (1.0 - keep) * tanh(new)
-        return carry * inputs + (1.0 - carry) * self._activation(passed), new_state
+            if self._gates is None:
+                self._gates = Linear(self.add_variable, both, 4 * self._num_units, initializer=self._initializer)
+            size, gates = self._num_units, self._gates(both)
+            forget, new, carry, passed = (gates[:, place * size : (place + 1) * size] for place in range(4))
+            new, passed = tanh(new), self._activation(passed)
+            keep, carry = sigmoid(forget + self._forget_bias), sigmoid(carry + self._forget_bias)
+            new_state = keep * state + (1.0 - keep) * new
+            return carry * inputs + (1.0 - carry) * passed, new_state
 
     def _projected(self, inputs: Tensor) -> Tensor:
         if not self._num_in_proj:
@@ -169,8 +185,7 @@ class IntersectionRNNCell(RNNCell):
                 "Must have input size == output size for Intersection RNN. To fix, num_in_proj should be set to num_units at "
                 f"cell init: the inputs are {inputs.shape}, num_units is {self._num_units}."
             )
-        if self._projection is None:
-            self._projection = Linear(
-                self.add_variable, [inputs], self._num_units, "in_projection/", initializer=self._initializer
-            )
-        return self._projection([inputs])
+        with variable_scope("in_projection"):
+            if self._projection is None:
+                self._projection = Linear(self.add_variable, [inputs], self._num_units, initializer=self._initializer)
+            return self._projection([inputs])

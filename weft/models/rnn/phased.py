@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft.framework.building.aliases import DTypeLike, Nest, TensorLike
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
@@ -17,6 +19,7 @@ from weft.ops.math.unary import exp, log, sigmoid, tanh
 from weft.ops.random.functions import random_uniform
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.matrix_initializers import constant_initializer
+from weft.ops.variables.variable_scope import variable_scope
 
 
 class PhasedLSTMCell(RNNCell):
@@ -52,7 +55,8 @@ class PhasedLSTMCell(RNNCell):
         self._leak = leak
         self._ratio_on, self._trainable_ratio_on = ratio_on, trainable_ratio_on
         self._periods = period_init_min, period_init_max
-        self._gates: Linear | None = None
+        self._maps: dict[str, Linear] = {}
+        self._has_times = False
 
     @property
     def state_size(self) -> LSTMStateTuple:
@@ -68,25 +72,33 @@ class PhasedLSTMCell(RNNCell):
         """One step."""
         (time, x), (c, h) = inputs, state
         seen = [x, h, c] if self._use_peepholes else [x, h]
-        if self._gates is None:
-            self._make(seen, x.dtype)
-        assert self._gates is not None
-        take, keep = split(value=sigmoid(self._gates(seen)), num_or_size_splits=2, axis=1)
-        new_c = c * keep + take * tanh(self._candidate([x, h]))
-        shown = [x, h, new_c] if self._use_peepholes else [x, h]
-        new_h = tanh(new_c) * sigmoid(self._output_gate(shown))
+        # Variables are of the features' type, which that of the times need not be.
+        self._dtype = x.dtype.base_dtype
+        with variable_scope("mask_gates"):
+            take, keep = split(value=sigmoid(self._mapped("mask_gates", seen, 2)), num_or_size_splits=2, axis=1)
+        with variable_scope("new_input"):
+            new = tanh(self._mapped("new_input", [x, h]))
+        new_c = c * keep + take * new
+        with variable_scope("output_gate"):
+            shown = [x, h, new_c] if self._use_peepholes else [x, h]
+            output_gate = sigmoid(self._mapped("output_gate", shown))
+        new_h = tanh(new_c) * output_gate
+        if not self._has_times:
+            self._make_times()
         openness = self._openness(time)
         new_c = openness * new_c + (1 - openness) * c
         new_h = openness * new_h + (1 - openness) * h
         return new_h, LSTMStateTuple(new_c, new_h)
 
-    def _make(self, seen: list[Tensor], dtype: DTypeLike) -> None:
-        """Make the variables: of the features' type, which that of the times need not be."""
-        self._dtype = dtypes.as_dtype(dtype).base_dtype
-        size = self._num_units
-        self._gates = Linear(self.add_variable, seen, 2 * size, "mask_gates/")
-        self._candidate = Linear(self.add_variable, seen[:2], size, "new_input/")
-        self._output_gate = Linear(self.add_variable, seen, size, "output_gate/")
+    def _mapped(self, name: str, parts: Sequence[Tensor], multiple: int = 1) -> Tensor:
+        """The parts through the linear map of a name, which is made at its first use."""
+        if name not in self._maps:
+            self._maps[name] = Linear(self.add_variable, parts, multiple * self._num_units)
+        return self._maps[name](parts)
+
+    def _make_times(self) -> None:
+        """Make the variables of the times when the units are open."""
+        size, self._has_times = self._num_units, True
         self._period = self.add_variable("period", [size], initializer=self._drawn_period)
         self._phase = self.add_variable("phase", [size], initializer=self._drawn_phase)
         self._ratio = get_variable(
@@ -100,9 +112,8 @@ class PhasedLSTMCell(RNNCell):
         return exp(random_uniform(shape, log(least), log(most), dtype))
 
     def _drawn_phase(self, shape: TensorLike, dtype: DTypeLike = dtypes.float32, partition_info: object = None) -> Tensor:
-        # By what the period is drawn as in the same run: its variable need not have a value yet.
-        drawn: Tensor = random_uniform(shape, dtype=dtype) * self._period.initial_value
-        return drawn
+        # Below what the period is drawn as in the same run: its variable need not have a value yet.
+        return random_uniform(shape, 0.0, self._period.initial_value, dtype)
 
     @property
     def trainable_variables(self) -> list[Nest]:

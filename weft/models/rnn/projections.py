@@ -11,7 +11,8 @@ from weft.framework.nodes.operation import Tensor
 from weft.framework.types.tensor_shape import TensorShape
 from weft.models.rnn.cell import RNNCell, assert_like_rnn_cell, known_depth
 from weft.models.rnn.linear import Linear
-from weft.ops.array.joining import concat, split
+from weft.ops.array.joining import concat
+from weft.ops.array.padding import slice_of
 from weft.ops.array.shape_ops import expand_dims, reshape
 from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_sum
@@ -23,6 +24,7 @@ from weft.ops.nn.softmax import softmax
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.matrix_initializers import constant_initializer, random_uniform_initializer
 from weft.ops.variables.scopes import ScopeLike, get_variable_scope
+from weft.ops.variables.variable_scope import variable_scope
 from weft.platform.logs import tf_logging
 
 
@@ -250,35 +252,40 @@ class AttentionCellWrapper(_Around):
         return RNNCell.zero_state(self, batch_size, dtype)
 
     def _make_variables(self, inputs_shape: TensorShape) -> None:
-        """Make the variables of the scores; the maps are made where the sizes of what they map are known."""
-        self._features_kernel = self.add_variable("attention/attn_w", [1, 1, self._size, self._vector_size])
-        self._scores = self.add_variable("attention/attn_v", [self._vector_size])
+        """Keep the size of the inputs; the maps are made where the sizes of what they map are known."""
         self._input_map: Linear | None = None
         self._depth = known_depth(inputs_shape) if self._input_size is None else self._input_size
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
         sizes = (self._cell.state_size, self._size, self._size * self._length)
-        parts = state if self._state_is_tuple else split(value=state, num_or_size_splits=list(sizes), axis=1)
-        cell_state, attended, flat = parts
+        if not self._state_is_tuple:
+            state = [slice_of(state, [0, sum(sizes[:place])], [-1, size]) for place, size in enumerate(sizes)]
+        cell_state, attended, flat = state
         past = reshape(flat, [-1, self._length, self._size])
         if self._input_map is None:
             self._input_map = Linear(self.add_variable, [inputs, attended], self._depth)
         output, new_cell_state = self._cell(self._input_map([inputs, attended]), cell_state)
-        attended = self._attended(concat(nest.flatten(new_cell_state), 1), past)
-        if self._output_map is None:
-            self._output_map = Linear(self.add_variable, [output, attended], self._size, "attn_output_projection/")
-        output = self._output_map([output, attended])
-        newest = concat([past[:, 1:], expand_dims(output, 1)], 1)
+        query = concat(nest.flatten(new_cell_state), 1) if self._state_is_tuple else new_cell_state
+        with variable_scope("attention"):
+            attended, kept = self._attended(query, past), slice_of(past, [0, 1, 0], [-1, -1, -1])
+        with variable_scope("attn_output_projection"):
+            if self._output_map is None:
+                self._output_map = Linear(self.add_variable, [output, attended], self._size)
+            output = self._output_map([output, attended])
+        newest = concat([kept, expand_dims(output, 1)], 1)
         new_state = (new_cell_state, attended, reshape(newest, [-1, self._length * self._size]))
         return output, new_state if self._state_is_tuple else concat(list(new_state), 1)
 
     def _attended(self, query: Tensor, past: Tensor) -> Tensor:
         """The mean of the past outputs, weighted by their scores for the query."""
+        if self._query_map is None:
+            self._features_kernel = self.add_variable("attn_w", [1, 1, self._size, self._vector_size])
+            self._scores = self.add_variable("attn_v", [self._vector_size])
         hidden = reshape(past, [-1, self._length, 1, self._size])
         features = conv2d(hidden, self._features_kernel, [1, 1, 1, 1], "SAME")
         if self._query_map is None:
-            self._query_map = Linear(self.add_variable, [query], self._vector_size, "attention/")
+            self._query_map = Linear(self.add_variable, [query], self._vector_size)
         asked = reshape(self._query_map([query]), [-1, 1, 1, self._vector_size])
         weights = softmax(reduce_sum(self._scores * tanh(features + asked), [2, 3]))
         mean = reduce_sum(reshape(weights, [-1, self._length, 1, 1]) * hidden, [1, 2])
