@@ -35,6 +35,16 @@ def test_a_scalars_tag_is_its_full_name() -> None:
         run(tf.summary.scalar("y", [1.0, 2.0]))
 
 
+def test_the_log_tells_what_a_name_with_other_characters_became(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", tf.logging.get_logger().name):
+        tf.summary.scalar("head/value:0", 1.0, family="the group")
+        tf.summary.scalar("head/loss", 1.0)
+    assert [record.getMessage() for record in caplog.records] == [
+        "Summary name head/value:0 is illegal; using head/value_0 instead.",
+        "Summary name the group is illegal; using the_group instead.",
+    ]
+
+
 def test_a_histogram_counts_in_growing_buckets() -> None:
     (value,) = run(tf.summary.histogram("h", np.array([-1.0, 0.0, 0.0, 2.5, 100.0], np.float32)))
     histogram = value.histo

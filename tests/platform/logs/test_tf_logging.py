@@ -35,6 +35,11 @@ def stderr_of(text):
     return done.stderr
 
 
+def run_to_log(arguments, before="", main="tf_logging.info('of tensorflow'); tf_logging.debug('more')"):
+    """What a program's `main` logs under `app.run` with these arguments."""
+    return stderr_of(f"{before}\ndef main(_):\n    {main}\napp.run(main, {['program', *arguments]!r})").strip()
+
+
 def test_the_levels_have_tensorflows_values():
     names = ["DEBUG", "INFO", "WARN", "ERROR", "FATAL"]
     assert [tf_logging.__dict__[name] for name in names] == [10, 20, 30, 40, 50]
@@ -97,6 +102,33 @@ def test_a_program_with_handlers_of_its_own_gets_each_record_once():
 def test_app_run_does_not_change_where_records_go():
     text = "import sys; sys.argv[:] = ['p']; app.run(lambda _: tf_logging.error('e'))"
     assert stderr_of(text) == "ERROR:weft:e\n"
+
+
+def test_the_level_is_the_root_loggers_until_one_is_set():
+    text = "import logging; logging.basicConfig(format='mine %(message)s', level='INFO'); tf_logging.info('a'); "
+    assert stderr_of(text + "tf_logging.set_verbosity(tf_logging.WARN); tf_logging.info('b')") == "mine a\n"
+
+
+def test_infos_are_shown_under_app_run():
+    assert run_to_log([]) == "INFO:weft:of tensorflow"
+    assert run_to_log([], before="tf_logging.set_verbosity(tf_logging.ERROR)") == ""
+    assert run_to_log([], before="import logging; logging.basicConfig(format='mine %(message)s')") == "mine of tensorflow"
+
+
+def test_the_flag_verbosity_sets_the_level_under_app_run():
+    assert run_to_log(["--verbosity=-1"]) == ""
+    assert run_to_log(["-v=1"]) == "INFO:weft:of tensorflow\nDEBUG:weft:more"
+    assert run_to_log(["--verbosity=-1"], before="import logging; logging.basicConfig()") == ""
+
+
+def test_a_flag_verbosity_of_the_programs_own_sets_no_level():
+    before = "from weft.platform import flags; flags.DEFINE_string('verbosity', 'much', ''); flags.DEFINE_integer('v', 3, '')"
+    assert run_to_log(["--verbosity=low"], before=before) == "INFO:weft:of tensorflow"
+
+
+def test_infos_of_python_logging_are_shown_under_app_run():
+    logged = run_to_log([], main="import logging; logging.info('mine'); logging.debug('less')")
+    assert logged.startswith("I") and logged.endswith("] mine")
 
 
 def test_get_logger_is_a_standard_logger(logged):

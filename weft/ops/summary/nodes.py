@@ -27,6 +27,7 @@ from weft.ops.math.elementwise import REAL
 from weft.ops.summary.histogram import histogram_of
 from weft.ops.summary.media import pixels_of, png_of, wav_of
 from weft.ops.summary.merge import as_string_scalar
+from weft.platform.logs import tf_logging
 
 _ILLEGAL: Final = re.compile(r"[^-/\w\.]")
 _RED: Final = np.array([255, 0, 0, 255], np.uint8)
@@ -131,8 +132,11 @@ def _numbered(tag: str, number: int, most: int) -> str:
 
 
 def clean_tag(name: str) -> str:
-    """A summary's name as a node may have it: other characters become `_`, slashes in front go."""
-    return _ILLEGAL.sub("_", name).lstrip("/")
+    """A summary's name as a node may have it: other characters become `_`, slashes in front go, and the log says so."""
+    cleaned = _ILLEGAL.sub("_", name).lstrip("/")
+    if cleaned != name:
+        tf_logging.info("Summary name %s is illegal; using %s instead.", name, cleaned)
+    return cleaned
 
 
 @contextlib.contextmanager

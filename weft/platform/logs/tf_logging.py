@@ -1,7 +1,8 @@
 """The log of weft and its programs: one standard `logging` logger named `weft`, with TensorFlow 1.x's functions.
 
 Records go to standard error as `LEVEL:weft:message`, unless the program gave the root logger handlers of its own: then
-they go there only, in the program's format, and no line is written twice. The level is WARN until `set_verbosity`.
+they go there only, in the program's format, and no line is written twice. The level is the root logger's until
+`set_verbosity`: WARN, or what the program has set there, or INFO under `tf.app.run`.
 """
 
 from __future__ import annotations
@@ -61,7 +62,6 @@ def _is_foreign(record: _logging.LogRecord) -> bool:
 
 def _make_logger() -> _logging.Logger:
     logger = _logging.getLogger("weft")
-    logger.setLevel(WARN)
     handler = _StderrUnlessProgramLogs()
     handler.setFormatter(_logging.Formatter(_logging.BASIC_FORMAT))
     logger.addHandler(handler)
