@@ -66,9 +66,10 @@ print("end", end=" ", flush=True)
         ("sys.exit(3)", 3),
         ("raise SystemExit('no data')", 1),
         ("import jax.numpy; jax.numpy.ones(3) + 1", 0),
+        ("import jax; f = jax.jit(jax.numpy.tanh); g = jax.jit(jax.numpy.sin); jax.jit(lambda x: f(x) + g(x))(1.0)", 0),
         ("raise KeyboardInterrupt", -2),
     ],
-    ids=["at once", "exit", "message", "jax", "interrupt"],
+    ids=["at once", "exit", "message", "jax", "lowered functions", "interrupt"],
 )
 def test_a_process_ends_while_a_call_goes_on_as_it_would_without(end: str, code: int, tmp_path: Path) -> None:
     ends = []

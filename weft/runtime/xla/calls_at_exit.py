@@ -53,7 +53,7 @@ class CallsAtExit:
     def end(self) -> None:
         """Let Python end: when all is over, or soon, without the threads that are still in a block."""
         if not self.wait(_PATIENCE_S) and can_end_without_threads():
-            end_without_threads(xla_process.clients())
+            end_without_threads(xla_process.owners_of_threads())
         self.wait(_LONGEST_S)
         self._running.clear()
 

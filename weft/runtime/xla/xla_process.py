@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import sys
 import threading
 from typing import Final
 
@@ -92,12 +93,18 @@ def check() -> None:
         )
 
 
-def clients() -> list[object]:
-    """XLA's clients in this process, also those that JAX has let go of at its end. To destroy one waits for its threads."""
+def owners_of_threads() -> list[object]:
+    """What has threads of XLA in this process, and waits for them when it is destroyed.
+
+    These are XLA's clients, also those that JAX has let go of at its end, and the pool that JAX lowers programs with.
+    """
     if not jax_modules.is_imported():
         return []
     # By their types: `isinstance` asks an object for its class, which a proxy may load something for.
-    return [value.client for value in gc.get_objects() if issubclass(type(value), jax.Device)]
+    clients = [value.client for value in gc.get_objects() if issubclass(type(value), jax.Device)]
+    # JAX shows the pool nowhere else.
+    pool = getattr(sys.modules.get("jax._src.interpreters.mlir"), "global_thread_pool", None)
+    return clients if pool is None else [*clients, pool]
 
 
 def as_numpy(value: Array) -> Array:
