@@ -38,7 +38,8 @@ def test_fractions_fed_for_whole_numbers_are_cut_off_and_the_log_says_so_once(
     x = tf.placeholder(tf.int32, [None], name="x")
     for value in ([np.array(3), np.array(-1.75)], np.array([3.0, -1.75]), [3.5, -1.0]):
         array = feeds.as_feed(x, value)
-        assert array.dtype == np.int32 and array.tolist() == [3, -1]
+        assert array.dtype == np.int32
+        assert array.tolist() == [3, -1]
     (record,) = caplog.records
     assert "Fractions of a feed are cut off for Tensor 'x:0'" in record.getMessage()
     assert "-1.75 at [1] becomes -1. Feed whole numbers, or x.astype(np.int32)" in record.getMessage()

@@ -128,7 +128,8 @@ def test_a_flag_verbosity_of_the_programs_own_sets_no_level():
 
 def test_infos_of_python_logging_are_shown_under_app_run():
     logged = run_to_log([], main="import logging; logging.info('mine'); logging.debug('less')")
-    assert logged.startswith("I") and logged.endswith("] mine")
+    assert logged.startswith("I")
+    assert logged.endswith("] mine")
 
 
 def test_get_logger_is_a_standard_logger(logged):
