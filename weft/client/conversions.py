@@ -75,13 +75,26 @@ def _fetch_slices(slices: IndexedSlices) -> tuple[list[Any], Callable[[Sequence[
 
 
 def _feed_sparse(tensor: SparseTensor, value: Any) -> list[tuple[Any, Any]]:
+    name = tensor.indices.op.name.rpartition("/")[0]
+    if isinstance(value, SparseTensor):
+        raise TypeError(
+            f"Cannot feed a value of type SparseTensor for the SparseTensor {name!r}: its parts have values in a run only. "
+            "Feed what session.run(it) gives, a tf.SparseTensorValue(indices, values, dense_shape)"
+        )
     if isinstance(value, np.ndarray | int | float | str | bytes):
         raise TypeError(
-            f"Cannot feed a value of type {type(value).__name__} for the SparseTensor "
-            f"{tensor.indices.op.name.rpartition('/')[0]!r}: feed a tf.SparseTensorValue(indices, values, dense_shape), or a "
-            "tuple of the three"
+            f"Cannot feed a value of type {type(value).__name__} for the SparseTensor {name!r}: feed a "
+            "tf.SparseTensorValue(indices, values, dense_shape), or a tuple of the three"
         )
-    return list(zip(_sparse_parts(tensor), value, strict=False))
+    parts = list(value)
+    if parts and isinstance(parts[0], list | tuple) and not any(isinstance(row, list | tuple | np.ndarray) for row in parts[0]):
+        raise ValueError(
+            f"Cannot feed value of shape ({len(parts[0])},) for Tensor {tensor.indices.name!r}, which has shape "
+            f"{str(tensor.indices.get_shape())!r}: a value for the SparseTensor {name!r} has three parts, "
+            "tf.SparseTensorValue(indices, values, dense_shape), and the indices have a row, such as [row, column], for each "
+            "of the values"
+        )
+    return list(zip(_sparse_parts(tensor), parts, strict=False))
 
 
 # A value may leave out the shape of a sparse key that has a constant one, or have None for one that its key has not.

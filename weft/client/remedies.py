@@ -24,6 +24,8 @@ from weft.framework.op_types.op_role import Role
 _END: Final = "End of sequence"
 # The queue of SyncReplicasOptimizer, which replicas wait at for an update.
 _TOKENS: Final = "sync_token_q"
+# What tf.sparse_placeholder names its parts, in its own name's scope.
+_SPARSE_PARTS: Final = ("indices", "values", "shape")
 _NO_VALUE: Final = re.compile(r"uninitialized value (\S+)")
 _BLOCKED_AT: Final = re.compile(r"blocked at (.+)")
 _INITIALIZERS: Final = {
@@ -59,10 +61,18 @@ def attach(error: OpError, graph: Graph) -> None:
         error.remedy = _of_blocked(error.message, graph)
     elif isinstance(error, InvalidArgumentError) and error.message.startswith("You must feed a value for placeholder"):
         name = error.op.name if error.op is not None else ""
-        error.remedy = f"Feed it: run(..., feed_dict={{{name}: value}}); what is fetched depends on it."
+        error.remedy = f"Feed it: run(..., feed_dict={{{_fed(name, graph)}}}); what is fetched depends on it."
     elif error.op is not None:
         # A layer that checks what it is given by an op says what the op's own words cannot.
         error.remedy = str(error.op.attrs.get(REMEDY, ""))
+
+
+def _fed(name: str, graph: Graph) -> str:
+    """An item of a feed_dict: of a part of a sparse placeholder the whole."""
+    whole = name.rpartition("/")[0]
+    if whole and all(f"{whole}/{part}" in graph.operations for part in _SPARSE_PARTS):
+        return f"{whole}: tf.SparseTensorValue(indices, values, dense_shape)"
+    return f"{name}: value"
 
 
 def _of_missing_state(message: str, graph: Graph) -> str:

@@ -203,10 +203,15 @@ def build_supervised_input_receiver_fn_from_input_fn(
 
 
 def _placeholders(tensors: Mapping[Nest, Nest], batch_size: int | None) -> dict[Nest, Tensor]:
-    return {name: _placeholder_like(tensor, batch_size) for name, tensor in tensors.items()}
+    return {name: _placeholder_like(name, tensor, batch_size) for name, tensor in tensors.items()}
 
 
-def _placeholder_like(tensor: Nest, batch_size: int | None) -> Tensor:
+def _placeholder_like(name: Nest, tensor: Nest, batch_size: int | None) -> Tensor:
+    if not hasattr(tensor, "get_shape"):
+        raise AttributeError(
+            f"{type(tensor).__name__!r} object has no attribute 'get_shape': {name!r} is {tensor!r}, and a tensor is wanted "
+            "whose type and shape the input has, such as tf.placeholder(tf.float32, [None, 1])"
+        )
     shape = TensorShape([batch_size]).concatenate(tensor.get_shape()[1:])
     return placeholder(tensor.dtype, shape=shape, name=tensor.op.name)
 

@@ -75,7 +75,10 @@ def _named(arrays: Any, name: str, single: str) -> dict[str, np.ndarray[Any, Any
             raise ValueError(f"{name} cannot be an empty dict")
         return dict(sorted(arrays.items()))
     if not isinstance(arrays, np.ndarray):
-        raise TypeError(f"{name} must be a dict or array; got {type(arrays).__name__}")
+        raise TypeError(
+            f"{name} must be a dict or array; got {type(arrays).__name__}. np.array({name}) makes an array of a list, and a "
+            f"dict has the arrays by their names, such as {{'{name}': np.array(...)}}."
+        )
     if arrays.size == 0:
         raise ValueError(f"{name} cannot be an empty array")
     return {single: arrays}

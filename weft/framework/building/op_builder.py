@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from weft.framework.building import graph_mismatch
 from weft.framework.building.aliases import TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.context.default_stack import default_graphs
@@ -82,10 +83,7 @@ def refuse_loop_values(graph: Graph, inputs: Sequence[Any], name: str) -> None:
         return
     members = [each for item in inputs for each in (item if isinstance(item, list | tuple) else [item])]
     found = next((each.op.name for each in members if isinstance(each, Tensor) and each.op.graph.home is graph), "a tensor")
-    raise ValueError(
-        f"Cannot use {found!r} as input to {name!r} because {found!r} is in a while loop. See info log for more details. "
-        "Return the tensor from the loop's body to use its value outside."
-    )
+    raise graph_mismatch.inner_value(found, graph, repr(name))
 
 
 def graph_of(inputs: Sequence[Any]) -> Graph:
@@ -104,10 +102,7 @@ def graph_of(inputs: Sequence[Any]) -> Graph:
             if first is None:
                 first = value
             elif value.op.graph is not first.op.graph and value.op.graph.home is not first.op.graph.home:
-                raise ValueError(
-                    f"{value} must be from the same graph as {first}. The first is of {value.op.graph.label}, the second of "
-                    f"{first.op.graph.label}: build both inside of one `with graph.as_default():`."
-                )
+                raise graph_mismatch.of_two(value, first)
     if first is not None:
         return first.op.graph.home
     return get_default_graph() if default is None else default
@@ -124,10 +119,7 @@ def _in_graph(graph: Graph, tensor: Tensor) -> Tensor:
     brought = graph.bring(tensor)
     if isinstance(brought, Tensor) and brought.op.graph is graph:
         return brought
-    raise ValueError(
-        f"{tensor} must be from the same graph as the node that is to take it. It belongs to {tensor.op.graph.label}, the "
-        f"node to {graph.label}: build both inside of one `with graph.as_default():`."
-    )
+    raise graph_mismatch.of_node(tensor, graph)
 
 
 def _with_value(tensor: Tensor) -> Tensor:

@@ -36,6 +36,9 @@ class FuncGraph(Graph):
         outer_graph: the graph in which the body is built; None for a function that came from a GraphDef.
     """
 
+    # Whether a program calls it by a function of its own, of a dataset or of tf.function; else it is a loop's or a branch.
+    is_function = False
+
     def __init__(self, name: str, outer_graph: Graph | None = None) -> None:
         super().__init__()
         self.name = name

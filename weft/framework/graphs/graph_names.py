@@ -74,7 +74,7 @@ class Names:
         """The full name of a node: unique, or as it is when it ends in '/'; ValueError when it is illegal."""
         settled = name[:-1] if name.endswith("/") else self.unique_name(name)
         if not is_valid_name(settled):
-            raise ValueError(f"'{settled}' is not a valid node name")
+            raise ValueError(f"'{settled}' is not a valid node name{_allowed(settled)}")
         if settled in self.operations:
             raise ValueError(f"Duplicate node name in graph: {settled!r}; give the op another name")
         if name.endswith("/"):

@@ -229,7 +229,14 @@ class TensorShape:
     def __getitem__(self, key: SupportsIndex) -> Any: ...
     def __getitem__(self, key: Any) -> TensorShape | Dimension:
         if self.sizes is not None:
-            part = self.sizes[key]
+            try:
+                part = self.sizes[key]
+            except IndexError:
+                dims = f"{len(self.sizes)} dimension{'s' * (len(self.sizes) != 1)}"
+                raise IndexError(
+                    f"list index out of range: the shape {self} has {dims}, and none at {key}. tf.reshape and tf.expand_dims "
+                    "give a tensor more dimensions."
+                ) from None
             return TensorShape(part) if isinstance(key, slice) else Dimension(part)
         if not isinstance(key, slice):
             return Dimension(None)

@@ -48,7 +48,10 @@ def whole_number(value: int, what: str, key: object) -> int:
 def check_string_or_int(dtype: DType, prefix: str) -> None:
     """Raise ValueError unless this is the type of strings or of integers."""
     if dtype != dtypes.string and not dtype.is_integer:
-        raise ValueError(f"{prefix} dtype must be string or integer. dtype: {dtype}.")
+        raise ValueError(
+            f"{prefix} dtype must be string or integer. dtype: {dtype}. tf.as_string and tf.cast(x, tf.int64) make such ids of "
+            "numbers; a numeric_column takes fractions, and a bucketized_column makes ids of them."
+        )
 
 
 def check_number(dtype: DType, key: object) -> None:
@@ -83,12 +86,19 @@ def normalized(feature: _Feature, normalizer_fn: Callable[[_Feature], _Feature |
     return found
 
 
+# By whether the column is of whole numbers.
+_SAME_KIND: Final = {
+    True: "tf.string_to_number makes whole numbers of texts, dtype=tf.string a column of texts.",
+    False: "tf.as_string makes texts of numbers, dtype=tf.int64 a column of whole numbers.",
+}
+
+
 def check_same_kind(key: str, wanted: DType, found: DType) -> None:
     """Raise ValueError where strings meet integers."""
     if wanted.is_integer != found.is_integer:
         raise ValueError(
             "Column dtype and SparseTensors dtype must be compatible. "
-            f"key: {key}, column dtype: {wanted}, tensor dtype: {found}"
+            f"key: {key}, column dtype: {wanted}, tensor dtype: {found}. {_SAME_KIND[wanted.is_integer]}"
         )
 
 

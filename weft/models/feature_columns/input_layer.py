@@ -9,12 +9,12 @@ from weft.framework.graphs.collections import GraphKeys
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.column import DenseColumn, FeatureColumn, FeatureMap
-from weft.models.feature_columns.column_checks import check_batch_sizes, dense_columns, element_count
+from weft.models.feature_columns.column_checks import check_batch_sizes, dense_columns
 from weft.models.feature_columns.embedding import SharedEmbeddingColumn
+from weft.models.feature_columns.flat_rows import flat_rows
 from weft.models.feature_columns.scope_state import EarlyStateManager, ScopeStateManager
 from weft.models.feature_columns.transformation_cache import FeatureTransformationCache
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.variables.scopes import ScopeLike, get_variable_scope
 from weft.ops.variables.template import make_template
 from weft.ops.variables.variable_scope import variable_scope
@@ -93,7 +93,7 @@ def _joined(
     for column in columns:
         with state.entered(column):
             tensor = column.get_dense_tensor(cache, state)
-            outputs.append(reshape(tensor, shape=(shape(tensor)[0], element_count(column.variable_shape))))
+            outputs.append(flat_rows(tensor, column))
             if cols_to_vars is not None:
                 graph = get_default_graph()
                 cols_to_vars[column] = graph.get_collection(GraphKeys.GLOBAL_VARIABLES, get_variable_scope().name)

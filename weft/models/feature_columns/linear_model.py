@@ -10,9 +10,10 @@ from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.column import CategoricalColumn, DenseColumn, FeatureColumn, FeatureMap
 from weft.models.feature_columns.column_checks import check_batch_sizes, column_list, element_count
+from weft.models.feature_columns.flat_rows import flat_rows
 from weft.models.feature_columns.scope_state import ScopeStateManager
 from weft.models.feature_columns.transformation_cache import FeatureTransformationCache
-from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.shape_ops import shape
 from weft.ops.math.elementwise import add_n
 from weft.ops.math.products import matmul
 from weft.ops.nn.bias import bias_add
@@ -109,5 +110,4 @@ def _weighted(
     width = element_count(column.variable_shape)
     weights = _zeros("weights", (width, units), state, trainable)
     tensor = column.get_dense_tensor(cache, state)
-    flat = reshape(tensor, shape=(shape(tensor)[0], width))
-    return matmul(flat, weights, name="weighted_sum")
+    return matmul(flat_rows(tensor, column), weights, name="weighted_sum")

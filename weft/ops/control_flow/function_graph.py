@@ -24,6 +24,8 @@ class FunctionGraph(FuncGraph):
         outer_graph: the graph in which it is traced.
     """
 
+    is_function = True
+
     def __init__(self, name: str, outer_graph: Graph) -> None:
         super().__init__(name, outer_graph)
         self._names = {}

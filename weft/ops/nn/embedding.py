@@ -239,7 +239,7 @@ def _check_sparse(sp_ids: SparseTensor, sp_weights: SparseTensor | None) -> None
     if sp_weights is None:
         return
     if not isinstance(sp_weights, SparseTensor):
-        raise TypeError("sp_weights must be either None or SparseTensor")
+        raise TypeError(f"sp_weights must be either None or SparseTensor, a weight for each of sp_ids. Got {sp_weights!r}.")
     for part in ("values", "indices", "dense_shape"):
         getattr(sp_ids, part).shape.assert_is_compatible_with(getattr(sp_weights, part).shape)
 

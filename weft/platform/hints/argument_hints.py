@@ -25,6 +25,8 @@ from weft.platform.hints.function_hints import hint_for_function
 
 # Wrappers that take anything may stand between the program and the function that says what it takes.
 _MOST_WRAPPERS: Final = 4
+# The flags of code that takes any arguments, to pass them on.
+_PASSED_ON: Final = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _WORD: Final = re.compile(r"[\w./:-]*\w")
 _QUOTED: Final = re.compile(r"'[^']+'|\"[^\"]+\"|`[^`]+`|<tf|Tensor\(")
 # What a conversion says, which knows neither the argument nor the function.
@@ -134,6 +136,8 @@ def _called(error: BaseException) -> _Called | None:
         function = _function_of(frame)
         if function is not None and (function.__name__ == "build" or function.__name__.startswith("_no_")):
             return None  # what makes nodes of declared ops: their errors have the operands
+        if function is None and "<locals>" in frame.f_code.co_qualname and not frame.f_code.co_flags & _PASSED_ON:
+            return None  # what a function of weft returned was called, whose arguments are not those of functions under it
         if function is not None and getattr(function, "__annotations__", None) and not _is_wrapper(frame):
             return _Called(function, _written_name(error) or _name_of(frame, function), dict(_arguments(frame, function)))
     return None
@@ -156,9 +160,7 @@ def _is_ours(frame: FrameType) -> bool:
 
 def _is_wrapper(frame: FrameType) -> bool:
     code = frame.f_code
-    return code.co_argcount + code.co_kwonlyargcount == 0 and bool(
-        code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    )
+    return code.co_argcount + code.co_kwonlyargcount == 0 and bool(code.co_flags & _PASSED_ON)
 
 
 def _function_of(frame: FrameType) -> Callable[..., object] | None:

@@ -12,7 +12,7 @@ import linecache
 import re
 import sys
 from collections.abc import Callable, Sequence
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Final, Protocol
 
 from weft.platform.frames.failing_call import failing, failing_call, last_frame_of_program, named_in_weft, resolve, value_of
@@ -37,6 +37,7 @@ _UNREADABLE: Final = (
 _CONVERSIONS: Final = {
     "text": " text.encode() makes bytes of a text.",
     "array": " array.ravel() makes one list of the numbers of an array.",
+    "number": " float(x) makes a number of a text.",
     "fraction": " array.astype(int) makes whole numbers of those of an array, int(x) of one.",
 }
 _NO_FIELD: Final = re.compile(r'Protocol message (\w+) has no "(\w+)" field')
@@ -231,19 +232,30 @@ def _value_hint(error: BaseException, text: str) -> str:
     if call is None or frame is None:
         return ""
     called = resolve(call.func, frame)
-    descriptor = getattr(called, "DESCRIPTOR", None)
-    if isinstance(called, type) and descriptor is not None:
+    descriptor = getattr(called, "DESCRIPTOR", None) if isinstance(called, type) else _added_message(call.func, frame)
+    if descriptor is not None:
         fields = {each.name: each for each in descriptor.fields}
         given = [fields[k.arg] for k in call.keywords if k.arg in fields]
         shown = ", ".join(_field_text(each) for each in given or fields.values())
-        return f"{called.__name__} takes {shown}.{_CONVERSIONS.get(_refused_kind(text), '')}"
+        return f"{descriptor.name} takes {shown}.{_CONVERSIONS.get(_refused_kind(text), '')}"
     if _NOT_CALLABLE.search(text) and isinstance(call.func, ast.Attribute) and isinstance(called, property):
         return f"{ast.unparse(call.func)} is a value, no method: leave out the parentheses."
     return ""
 
 
+def _added_message(function: ast.expr, frame: FrameType) -> _Message | None:
+    """What `message.field.add(...)` makes; None for any other call."""
+    if not isinstance(function, ast.Attribute) or function.attr != "add" or not isinstance(function.value, ast.Attribute):
+        return None
+    owner = getattr(value_of(function.value.value, frame), "DESCRIPTOR", None)
+    field = None if owner is None else owner.fields_by_name.get(function.value.attr)
+    return None if field is None else field.message_type
+
+
 def _refused_kind(text: str) -> str:
     """What protobuf has refused, in a word."""
+    if "must be real number, not str" in text:
+        return "number"
     return "text" if "str found" in text else "array" if "ndarray" in text else "fraction" if "as an integer" in text else ""
 
 

@@ -34,12 +34,20 @@ def hint_for_unpacking(error: BaseException) -> str:
 
 def _returned(value: ast.expr, frame: FrameType) -> str:
     """What a function of weft returns, as its documentation says."""
-    function = resolve(value.func, frame) if isinstance(value, ast.Call) else None
+    function = _called(value.func, frame) if isinstance(value, ast.Call) else None
     if not isinstance(value, ast.Call) or not inspect.isfunction(function) or not is_of_weft(function):
         return ""
     first, _, returns = (inspect.getdoc(function) or "").partition("\nReturns:\n")
     told = " ".join((returns or first).partition("\n\n")[0].split())
     return f"{ast.unparse(value.func)} returns: {told}" if told else ""
+
+
+def _called(function: ast.expr, frame: FrameType) -> object:
+    """The function of a call; of an object that is called, such as a layer, or is made for it, that of its class."""
+    found = resolve(function.func if isinstance(function, ast.Call) else function, frame)
+    if isinstance(function, ast.Call):
+        return getattr(found, "__call__", None) if isinstance(found, type) else None  # noqa: B004
+    return found if inspect.isroutine(found) or found is None else inspect.getattr_static(type(found), "__call__", None)
 
 
 def given_before(name: str, frame: FrameType, line: int) -> tuple[ast.expr, int | None] | None:

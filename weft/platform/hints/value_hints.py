@@ -21,14 +21,17 @@ _NONE: Final = re.compile(r"'NoneType'|must be real number, not NoneType")
 _SEQUENCE: Final = re.compile(
     r"can't multiply sequence by non-int|unsupported operand type\(s\) for .*'list'|bad operand .*'list'"
 )
-_NOT_A_TENSOR: Final = re.compile(r"not '?(Tensor|Variable|ResourceVariable)'?$")
+_NOT_A_TENSOR: Final = re.compile(r"not '?(Tensor|(?:Ref|Resource)?Variable)'?$")
 _UNPACKED: Final = re.compile(r"cannot unpack non-iterable|values to unpack \(expected|not enough values to unpack")
 _CONDITION: Final = "using a `tf.Tensor` as a Python `bool`"
 _NO_KEY: Final = re.compile(r"unhashable type: 'numpy\.ndarray'")
-_NO_JSON: Final = re.compile(r"Object of type (Tensor|Variable|ResourceVariable) is not JSON serializable")
+_NO_JSON: Final = re.compile(r"Object of type (Tensor|(?:Ref|Resource)?Variable) is not JSON serializable")
 _NO_NEXT: Final = re.compile(r"'Iterator' object is not (?:an iterator|iterable)")
 _SPARSE: Final = re.compile(r"unsupported operand type\(s\) for .*'SparseTensor'")
 _NO_ITEMS: Final = re.compile(r"'generator' object is not subscriptable")
+_BYTES: Final = re.compile(
+    r"bytes-like object is required, not 'str'|\(not \"bytes\"\) to str|must be bytes or a tuple of bytes, not str"
+)
 _SHOWN_ITEMS: Final = 4
 # What is looked through for tensors, so that None is likely to stand for a gradient.
 _MOST_NAMES: Final = 200
@@ -44,6 +47,9 @@ _RUN_ONLY: Final = (
     "A tensor has a value in a run only: session.run({0}) returns it. In the graph, ops do the work of Python's functions (`+` "
     "joins texts, tf.read_file reads), and tf.py_func calls one with the value in each run."
 )
+
+
+_DECODED: Final = "Texts that come out of a graph are bytes in Python 3: {0} is the text."
 
 
 def hint_for_value(error: BaseException, text: str) -> str:
@@ -68,7 +74,9 @@ def hint_for_value(error: BaseException, text: str) -> str:
     if text.startswith(_CONDITION):
         return _of_fetches(error)
     if found := _NOT_A_TENSOR.search(text) or _NO_JSON.search(text):
-        return _RUN_ONLY.format(found[1].lower())
+        return _RUN_ONLY.format("tensor" if found[1] == "Tensor" else "variable")
+    if _BYTES.search(text):
+        return _of_bytes(error)
     if _SPARSE.search(text):
         return (
             "A SparseTensor has three parts, and arithmetic of its own: tf.sparse_add adds, `*` and `/` take a dense tensor, "
@@ -184,12 +192,35 @@ def _of_operation(error: AttributeError) -> str:
 
 def _of_key(error: KeyError) -> str:
     key = error.args[0] if error.args else None
+    if isinstance(key, bytes):
+        return _of_bytes_key(error, key)
     if not _is_tensor(key):
         return ""
     return (
         "A tensor has a value in a run only, and is no key of a dict of values: session.run(tensor) returns the key, and a "
         "table of tf.contrib.lookup looks up values within the graph."
     )
+
+
+def _of_bytes_key(error: KeyError, key: bytes) -> str:
+    """For a text of a graph that a dict of texts was asked for."""
+    expression, frame = failing(error)
+    if not isinstance(expression, ast.Subscript) or frame is None:
+        return ""
+    owner = resolve(expression.value, frame)
+    if type(owner) is not dict or key.decode(errors="replace") not in owner:
+        return ""
+    return _DECODED.format(f"{ast.unparse(expression.slice)}.decode()")
+
+
+def _of_bytes(error: TypeError) -> str:
+    """For bytes that a program of tensors takes for a text: they come out of a run, or into tf.py_func."""
+    expression, frame = failing(error)
+    if frame is None or expression is None or not _has_tensors(frame):
+        return ""
+    named = [each for each in ast.walk(expression) if isinstance(each, ast.Name | ast.Subscript)]
+    found = next((each for each in named if isinstance(resolve(each, frame), bytes)), None)
+    return "" if found is None else _DECODED.format(f"{ast.unparse(found)}.decode()")
 
 
 def _of_collection(error: IndexError) -> str:

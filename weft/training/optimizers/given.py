@@ -13,6 +13,7 @@ from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.graphs.collections import GraphKeys
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.graphs.indexed_slices import IndexedSlices
+from weft.framework.nested import nest
 from weft.framework.nodes.node_errors import described
 from weft.framework.nodes.operation import Tensor
 from weft.ops.array.slices_conversion import convert_to_tensor_or_indexed_slices
@@ -77,7 +78,7 @@ def loss_of(function: Callable[[], Tensor], var_list: Nest) -> tuple[Tensor, Nes
 def variables_to_optimize(var_list: object) -> list[Any]:
     """The variables of `var_list`, or all trainable ones."""
     if var_list is not None:
-        return _flat(var_list)
+        return nest.flatten(var_list)
     return trainable_variables() + get_default_graph().get_collection(GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
 
 
@@ -94,12 +95,6 @@ def no_variables(var_list: object, loss: Tensor) -> str:
     names = ", ".join(variable.op.name for variable in trainable[:_SHOWN])
     more = ", ..." if len(trainable) > _SHOWN else ""
     return f"No variables to optimize: var_list is empty. Trainable are {names}{more}: does the scope that chose them fit?"
-
-
-def _flat(items: object) -> list[Any]:
-    if isinstance(items, list | tuple):
-        return [each for item in items for each in _flat(item)]
-    return [items]
 
 
 def differentiated(variable: Variable) -> Tensor:

@@ -6,7 +6,7 @@ import math
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, SupportsInt
+from typing import Any, SupportsInt
 
 from tensorboard.compat.proto import meta_graph_pb2, saver_pb2
 
@@ -29,16 +29,11 @@ from weft.ops.variables.variable import Variable
 from weft.platform.files import gfile
 from weft.platform.hints.argument_checks import check_arguments
 from weft.platform.logs import tf_logging
-from weft.training.saving import meta_graph
+from weft.training.saving import meta_graph, restore_errors
 from weft.training.saving.kept_checkpoints import KeptCheckpoints
 from weft.training.saving.save_arguments import as_path, check_graph, checked_number, checked_session, step_number
 from weft.training.saving.saver_builder import BaseSaverBuilder, BulkSaverBuilder
 from weft.training.saving.transfer import CheckpointTransfer
-
-_ADVICE: Final = (
-    "Restoring from checkpoint failed. This is most likely due to {} from the checkpoint. Please ensure that you have "
-    "not altered the graph expected based on the checkpoint. Original error:\n\n{}"
-)
 
 
 class Saver:
@@ -349,9 +344,9 @@ class Saver:
             save_path: the checkpoint's path without suffix.
 
         Raises:
-            ValueError: there is no checkpoint at that path.
+            ValueError: there is no checkpoint at that path, whose folder exists.
             TypeError, RuntimeError: the session is of another graph.
-            NotFoundError: the checkpoint lacks a variable.
+            NotFoundError: the checkpoint lacks a variable, or there is no folder at its path.
             InvalidArgumentError: a variable's type or shape is another one than the checkpoint's.
         """
         if self._is_empty:
@@ -364,14 +359,14 @@ class Saver:
         prefix = as_path(save_path, "restore")
         check_graph(sess, self.saver_def)
         if not checkpoint_state.checkpoint_exists(prefix):
-            raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}.{_checkpoints_beside(prefix)}")
+            raise restore_errors.no_checkpoint(prefix)
         tf_logging.info("Restoring parameters from %s", prefix)
         try:
             self._transfer.restore_by_name(sess, self.saver_def, prefix)
         except errors.NotFoundError as error:
-            raise _advised(error, "a Variable name or other graph key that is missing") from error
+            raise restore_errors.of_missing_key(error) from error
         except errors.InvalidArgumentError as error:
-            raise _advised(error, "a mismatch between the current graph and the graph") from error
+            raise restore_errors.of_mismatch(error) from error
 
     def restore_some(self, sess: SessionLike, save_path: str, nodes: Sequence[Operation]) -> None:
         """Run some of the assignments that `restore` runs, in one step where the tasks see the checkpoint's files.
@@ -423,11 +418,6 @@ class Saver:
             strip_default_attrs=strip_default_attrs,
             save_debug_info=save_debug_info,
         )
-
-
-def _advised(error: errors.OpError, what: str) -> errors.OpError:
-    kind: Any = type(error)
-    return kind(error.node_def, error.op, _ADVICE.format(what, error.message))  # type: ignore[no-any-return]
 
 
 def _check_saver_def(saver_def: saver_pb2.SaverDef | None) -> None:
@@ -503,13 +493,3 @@ def import_meta_graph(
 
 
 register_proto_function(GraphKeys.SAVERS, saver_pb2.SaverDef, to_proto=Saver.to_proto, from_proto=Saver.from_proto)
-
-
-def _checkpoints_beside(prefix: str) -> str:
-    """What there is in the folder of a path that is no checkpoint."""
-    folder = os.path.dirname(prefix) or "."
-    names = gfile.ListDirectory(folder) if gfile.IsDirectory(folder) else []
-    found = sorted(name.removesuffix(".index") for name in names if name.endswith(".index"))
-    if not found:
-        return f" {folder} has no checkpoint."
-    return f" {folder} has {', '.join(found[-5:])}; tf.train.latest_checkpoint(folder) gives the path of the last."

@@ -142,6 +142,10 @@ class RNN(Layer):
             inputs: the sequences, or a list of them and the initial states.
             initial_state: the states to begin with; zeros when None.
             kwargs: further arguments of `call`.
+
+        Returns:
+            The outputs; with return_state=True a list of them and of each last state: outputs, h, c of an LSTM, and outputs, h
+            of the other cells.
         """
         if isinstance(inputs, list | tuple):
             inputs, initial_state = inputs[0], list(inputs[1:]) or initial_state
