@@ -74,7 +74,6 @@ _LONG_FILES = {
     "ops/ragged/tensor.py": 530,
     "ops/variables/variable.py": 470,
     "training/optimizers/optimizer.py": 470,
-    "training/saving/saver.py": 420,
     # A list: of public names, of functions, of checks.
     "api/python_paths.py": 410,
     "namespace.py": 730,

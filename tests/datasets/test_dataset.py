@@ -179,3 +179,39 @@ def test_shapes_that_do_not_fit_into_a_batch_are_an_error_that_names_them():
     dataset = tf.data.Dataset.range(3).map(lambda x: tf.fill([x], x)).batch(2)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"component 0. First element had shape \[0\] and element 1"):
         elements(dataset)
+
+
+def test_two_iterators_that_fill_one_cache_at_a_time_both_have_all_elements(tmp_path):
+    cached = tf.data.Dataset.range(3).cache(str(tmp_path / "numbers"))
+    first, second = (cached.make_one_shot_iterator().get_next() for _ in range(2))
+    with tf.Session() as session:
+        pairs = [session.run([first, second]) for _ in range(3)]
+        for ended in (first, second):
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(ended)
+    assert pairs == [[0, 0], [1, 1], [2, 2]]
+    assert numbers(cached) == [0, 1, 2]
+    assert [each.name for each in tmp_path.iterdir()] == ["numbers"]
+
+
+def test_an_iterator_that_does_not_fill_its_cache_leaves_that_of_another_alone(tmp_path):
+    cached = tf.data.Dataset.range(3).cache(str(tmp_path / "numbers"))
+    first, second = (cached.make_one_shot_iterator().get_next() for _ in range(2))
+    with tf.Session() as session:
+        assert [session.run(each) for each in (first, second, first)] == [0, 0, 1]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("predicate", "told"),
+    [
+        (lambda x: x % 2 == 0, "by `==`, which asks whether two tensors are the same object: it has returned False"),
+        (lambda x: x != 2, "tf.not_equal compares their values"),
+        (lambda x: True, ""),
+        (lambda x: tf.equal(x, 2), ""),
+    ],
+)
+def test_a_filter_that_compares_tensors_by_identity_is_told(predicate, told, caplog):
+    tf.data.Dataset.range(3).filter(predicate)
+    assert told in caplog.text
+    assert bool(told) == bool(caplog.records)

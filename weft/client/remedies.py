@@ -62,6 +62,8 @@ def attach(error: OpError, graph: Graph) -> None:
     elif isinstance(error, InvalidArgumentError) and error.message.startswith("You must feed a value for placeholder"):
         name = error.op.name if error.op is not None else ""
         error.remedy = f"Feed it: run(..., feed_dict={{{_fed(name, graph)}}}); what is fetched depends on it."
+    elif error.op is not None and isinstance(error, InvalidArgumentError) and "is not in [0, " in error.message:
+        error.remedy = _of_part(error.op, graph)
     elif error.op is not None:
         # A layer that checks what it is given by an op says what the op's own words cannot.
         error.remedy = str(error.op.attrs.get(REMEDY, ""))
@@ -73,6 +75,19 @@ def _fed(name: str, graph: Graph) -> str:
     if whole and all(f"{whole}/{part}" in graph.operations for part in _SPARSE_PARTS):
         return f"{whole}: tf.SparseTensorValue(indices, values, dense_shape)"
     return f"{name}: value"
+
+
+def _of_part(op: Operation, graph: Graph) -> str:
+    """For a row that a part of a variable lacks: the whole, which the program knows."""
+    name = op.inputs[0].op.name.removesuffix("/read")
+    for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES):
+        info = getattr(variable, "_save_slice_info", None)
+        if info is not None and variable.op.name == name:
+            return (
+                f"{name!r} is a part of the variable {info.full_name!r}, of {info.full_shape[0]} rows: an id is beyond them, "
+                "and the number above is that of a row in the part."
+            )
+    return ""
 
 
 def _of_missing_state(message: str, graph: Graph) -> str:

@@ -145,7 +145,10 @@ def _padding(value: Nest, leaf: TensorSpec) -> Tensor:
     if tensor.dims not in (None, ()):
         raise ValueError(f"Padding value should be a scalar, but is not: {tensor}")
     if tensor.dtype.base_dtype is not leaf.dtype:
-        raise TypeError(f"Padding value tensor ({tensor}) does not match output type: {leaf.dtype}")
+        raise TypeError(
+            f"Padding value tensor ({tensor}) does not match output type: {leaf.dtype}. "
+            f"tf.constant(value, tf.{leaf.dtype.name}) makes one that does."
+        )
     return tensor
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -18,6 +19,8 @@ from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.tensor_shape import as_dims
 from weft.ops.data import grouping, interleaving, mapping, parallel
+from weft.platform.frames.program_frames import shown_name
+from weft.platform.logs import tf_logging
 
 _OF_CALLS: Final = "leave it out to have one call after the other, or give tf.data.experimental.AUTOTUNE."
 _OF_TURNS: Final = "it is how many of the datasets that the function makes are open at a time."
@@ -87,6 +90,12 @@ def take_while(dataset: DatasetLike, predicate: Callable[..., Nest]) -> MadeBy:
 
 def _predicate(dataset: DatasetLike, predicate: Callable[..., Nest], name: str) -> Traced:
     traced = Traced(predicate, name, dataset.element_spec)
+    if isinstance(traced.given, bool) and (compared := _comparison(predicate)):
+        tf_logging.warning(
+            "%s: the predicate at %s compares by `%s`, which asks whether two tensors are the same object: it has returned %s "
+            "for all elements. tf.%s compares their values.",
+            *(name, compared.place, compared.sign, traced.given, "equal" if compared.sign == "==" else "not_equal"),
+        )
     answer = traced.spec
     if not (isinstance(answer, TensorSpec) and answer.dtype is dtypes.bool and as_dims(answer.shape) in ((), None)):
         raise ValueError(
@@ -94,6 +103,22 @@ def _predicate(dataset: DatasetLike, predicate: Callable[..., Nest], name: str) 
             "A comparison gives one, such as tf.equal(x, 0) or x > 0, and tf.reduce_all makes one of several."
         )
     return traced
+
+
+class _Comparison(NamedTuple):
+    place: str
+    sign: str
+
+
+def _comparison(predicate: Callable[..., Nest]) -> _Comparison | None:
+    """Where a function compares by identity, as `==` does with tensors; None where it does not."""
+    code = getattr(predicate, "__code__", None)
+    if code is None:
+        return None
+    for each in dis.get_instructions(code):
+        if each.opname == "COMPARE_OP" and (sign := each.argrepr[:2]) in ("==", "!="):
+            return _Comparison(f"{shown_name(code.co_filename)}:{code.co_firstlineno}", sign)
+    return None
 
 
 def flat_map(dataset: DatasetLike, function: Callable[..., Nest]) -> MadeBy:

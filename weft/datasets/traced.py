@@ -41,6 +41,7 @@ class Traced:
             element = structure.from_tensors(inputs, arguments)
             _check_takes(function, element, transformation)
             result = call(function, element if type(element) is tuple else (element,), {})
+            self.given = result
             # A list that a function returns is that of a node's outputs, which need not have one shape.
             result = tuple(result) if isinstance(result, list) else result
             result = _converted(result, transformation)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import dataclass
 from typing import Final
 
 from weft.estimators.aliases import Settings
 from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.jobs.tf_config import FORM
 from weft.platform.hints.spelling import did_you_mean
 
 _VARIABLE: Final = "TF_CONFIG"
-_FORM: Final = (
-    'It is such as {"cluster": {"chief": ["host0:2222"], "worker": ["host1:2222"]}, "task": {"type": "worker", "index": 0}}.'
-)
 _NOTE: Final = "Note that these values may be coming from the TF_CONFIG environment variable."
 
 
@@ -45,22 +41,6 @@ class ClusterTask:
     num_worker_replicas: int
     global_id_in_cluster: int | None
     service: Settings | None
-
-
-def tf_config() -> Settings:
-    """What TF_CONFIG says; empty when it is not set."""
-    text = os.environ.get(_VARIABLE) or "{}"
-    try:
-        found: Settings = json.loads(text)
-    except json.JSONDecodeError as error:
-        meant = ", as Python's json.dumps(...) writes it: names in double quotes" if "'" in text else ""
-        text_said = f"The environment variable {_VARIABLE} is no JSON{meant}: {error.msg}"
-        raise json.JSONDecodeError(text_said, error.doc, error.pos) from None
-    for name, part in (("", found), *((name, found.get(name)) for name in ("cluster", "task") if isinstance(found, dict))):
-        if part is not None and not isinstance(part, dict):
-            where = f'"{name}" in {_VARIABLE}' if name else _VARIABLE
-            raise TypeError(f"{where} must be an object in braces, not {json.dumps(part)}. {_FORM}")
-    return found
 
 
 def cluster_task(config: Settings, may_lack_chief: bool = False) -> ClusterTask:
@@ -135,8 +115,7 @@ def _lone_task(config: Settings, cluster: ClusterSpec, service: Settings | None)
     task_type, task_id = task.get("type", TaskType.WORKER), _index(task.get("index", 0))
     if task_type != TaskType.WORKER:
         raise ValueError(
-            f'If "cluster" is not set in TF_CONFIG, task type must be WORKER. It is {task_type!r}: is "cluster" lacking? '
-            f"{_FORM}"
+            f'If "cluster" is not set in TF_CONFIG, task type must be WORKER. It is {task_type!r}: is "cluster" lacking? {FORM}'
         )
     if task_id != 0:
         raise ValueError(f'If "cluster" is not set in TF_CONFIG, task index must be 0. It is {task_id}: is "cluster" lacking?')
@@ -155,9 +134,9 @@ def _checked_task(cluster: ClusterSpec, task: Settings, chief: str) -> tuple[str
         raise ValueError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node. It has {cluster.num_tasks(chief)}.')
     task_type, index = task.get("type"), task.get("index")
     if not task_type:
-        raise ValueError(f'If "cluster" is set in TF_CONFIG, task type must be set. {_FORM}')
+        raise ValueError(f'If "cluster" is set in TF_CONFIG, task type must be set. {FORM}')
     if index is None:
-        raise ValueError(f'If "cluster" is set in TF_CONFIG, task index must be set. {_FORM}')
+        raise ValueError(f'If "cluster" is set in TF_CONFIG, task index must be set. {FORM}')
     task_id = _index(index)
     if task_id < 0:
         raise ValueError(f"Task index must be non-negative number. TF_CONFIG says {task_id}.")
@@ -180,7 +159,7 @@ def _index(given: object) -> int:
     try:
         return int(str(given))
     except ValueError:
-        raise ValueError(f'The task\'s "index" in TF_CONFIG must be a whole number, not {given!r}. {_FORM}') from None
+        raise ValueError(f'The task\'s "index" in TF_CONFIG must be a whole number, not {given!r}. {FORM}') from None
 
 
 def _own_address(cluster: ClusterSpec, task_type: str, task_id: int) -> str:

@@ -10,10 +10,11 @@ from typing import Any, Final
 from tensorboard.compat.proto import config_pb2, rewriter_config_pb2
 
 from weft.estimators.aliases import Settings
-from weft.estimators.cluster_environment import TaskType, cluster_task, tf_config
+from weft.estimators.cluster_environment import TaskType, cluster_task
 from weft.framework.compat.function_signatures import fn_args
 from weft.framework.devices.cluster_spec import ClusterSpec
 from weft.framework.types.printed import printed
+from weft.jobs.tf_config import tf_config
 from weft.platform.logs import tf_logging
 from weft.strategies.distribute_config import DistributeConfig
 from weft.strategies.strategy import Strategy

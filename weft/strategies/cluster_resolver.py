@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections import Counter, defaultdict
 
 from weft.client.session import Session
@@ -12,6 +10,7 @@ from weft.framework.devices.device_spec import DeviceSpec
 from weft.framework.graphs.graph import Graph
 from weft.framework.types.printed import printed
 from weft.framework.types.replica_values import Value
+from weft.jobs.tf_config import tf_config
 from weft.proto.messages import ConfigProto
 
 
@@ -128,16 +127,16 @@ class TFConfigClusterResolver(ClusterResolver):
         environment: what `environment` is, instead of TF_CONFIG's.
 
     Raises:
-        ValueError: TF_CONFIG is no JSON.
+        ValueError: TF_CONFIG is no JSON. TypeError: it is no object in braces.
     """
 
     def __init__(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None,
         environment: str | None = None,
     ) -> None:  # fmt: skip
-        config = json.loads(os.environ.get("TF_CONFIG", "{}"))
-        task = config.get("task", {})
-        self._cluster_spec = ClusterSpec(config.get("cluster", {}))
+        config = tf_config()
+        task = config.get("task") or {}
+        self._cluster_spec = ClusterSpec(config.get("cluster") or {})
         self.task_type = str(task["type"]) if task_type is None and "type" in task else task_type
         self.task_id = int(task["index"]) if task_id is None and "index" in task else task_id
         self.rpc_layer = config.get("rpc_layer") if rpc_layer is None else rpc_layer

@@ -100,3 +100,9 @@ def test_replace_makes_another_spec() -> None:
 def test_what_names_no_device_is_refused(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         DeviceSpec.from_string(name)
+
+
+@pytest.mark.parametrize(("text", "meant"), [("ps", "/job:ps"), ("/worker:1", "/job:worker/task:1"), ("/jop:ps", "/jop:ps")])
+def test_a_job_without_its_key_is_told_how_to_be_written(text, meant):
+    with pytest.raises(ValueError, match=f"Did you mean '{meant.replace('jop', 'job')}'"):
+        DeviceSpec.from_string(text)

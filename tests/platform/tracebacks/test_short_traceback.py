@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import threading
@@ -30,6 +31,8 @@ GYM = "/env/lib/python3.11/site-packages/gym/core.py"
         ([MAIN, SESSION, MODEL], [0, 2]),
         ([MAIN, SESSION, GYM], [0, 2]),
         ([SESSION, BUILDER], [0]),
+        ([MAIN, contextlib.__file__, BUILDER], [0, 2]),
+        ([MAIN, SESSION, contextlib.__file__, MODEL], [0, 3]),
     ],
 )
 def test_frames_that_are_shown(files: list[str], kept: list[int]) -> None:

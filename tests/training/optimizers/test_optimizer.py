@@ -58,6 +58,15 @@ def test_the_global_step_counts_after_the_updates(use_resource):
     assert f"GradientDescent/update_{v.op.name}/ApplyGradientDescent" in reached
 
 
+def test_the_variables_may_be_a_nest():
+    a, b, c = (tf.Variable(1.0, name=name) for name in "abc")
+    train = SGD(0.5).minimize(a * a + b * b + c * c, var_list={"first": a, "more": [b]})
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(train)
+        assert session.run([a, b, c]) == [0.0, 0.0, 1.0]
+
+
 def test_a_float_global_step_is_taken_too():
     step = tf.Variable(0.0, trainable=False)
     v = tf.Variable(1.0)

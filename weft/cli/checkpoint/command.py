@@ -129,8 +129,9 @@ def _guarded(act: Callable[[], int]) -> int:
     except OpError as error:
         text = f"{type(error).__name__}: {error.message}"
         if isinstance(error, NotFoundError) and not error.message.startswith("Key "):
-            text += (
-                "; a checkpoint is named by its path without .index and .data, or by its folder: 'weft checkpoint ls FOLDER'"
+            text = (
+                f"{text.rstrip('.')}; a checkpoint is named by its path without .index and .data, or by its folder: "
+                "'weft checkpoint ls FOLDER'"
             )
     except OSError as error:
         text = os_trouble.told(error)

@@ -114,5 +114,6 @@ def _refusal(interface: str, port: int) -> OSError | None:
 def _in_use(address: str, port: int, reason: str) -> UnknownError:
     return UnknownError.of(
         f"Could not start gRPC server at {address!r}: port {port} cannot be bound ({reason}): another process "
-        f"has it, or it may not be used. Choose another port, or 0 for any"
+        f"has it, or it may not be used. Choose another port, or 0 for any; a second process with the job and the task "
+        f"index of one that runs has its address, too"
     )

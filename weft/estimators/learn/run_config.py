@@ -9,8 +9,8 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.estimators import run_config as core
 from weft.estimators.aliases import Settings
-from weft.estimators.cluster_environment import tf_config
 from weft.framework.devices.cluster_spec import ClusterSpec
+from weft.jobs.tf_config import tf_config
 
 # The fields that do not matter for `uid`.
 DEFAULT_UID_WHITE_LIST: Final = (

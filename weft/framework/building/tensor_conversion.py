@@ -95,7 +95,8 @@ def convert_to_tensor(
 def _checked(value: Tensor, wanted: DType | None) -> Tensor:
     if wanted is not None and not wanted.is_compatible_with(value.dtype):
         raise ValueError(
-            f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {value.dtype.name}: {str(value)!r}"
+            f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {value.dtype.name}: {str(value)!r}\n"
+            f"  tf.cast(tensor, tf.{wanted.base_dtype.name}) converts it."
         )
     return value
 

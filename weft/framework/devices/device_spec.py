@@ -203,7 +203,12 @@ def _parse(spec: str) -> tuple[str | None, int | None, int | None, str | None, i
 
 def _meant(words: list[str]) -> str:
     found = nearest(words[0].lower(), ("job", "replica", "task", "device", *_SHORT_TYPES))
-    return f" Did you mean '{':'.join([f'/{found}', *words[1:]])}'?" if found and found != words[0].lower() else ""
+    if found and found != words[0].lower():
+        return f" Did you mean '{':'.join([f'/{found}', *words[1:]])}'?"
+    if words[0].isidentifier() and not found and all(each.isdecimal() for each in words[1:]):
+        task = "".join(f"/task:{each}" for each in words[1:])
+        return f" Did you mean '/job:{words[0]}{task}'?"
+    return ""
 
 
 def _index(values: list[str]) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, KeysView, Set, ValuesView
 from typing import Any
 
 from weft.framework.nodes.operation import Operation, Tensor
@@ -181,6 +182,8 @@ def _call_it(obj: object) -> str:
     """What was meant by an object that is no part of a graph."""
     if isinstance(obj, int | float):
         return f" {obj!r} is a number: was the name of a tensor or an operation used again for its value?"
+    if isinstance(obj, Iterator | KeysView | ValuesView | Set):
+        return f" list(...) of this {type(obj).__name__} can be fetched, if its items can."
     if isinstance(obj, type) or not callable(obj):
         return ""
     if not hasattr(obj, "__name__"):
@@ -224,4 +227,6 @@ def _no_tensor(op: Operation) -> str:
 
 def _meant(elements: Elements, op_name: str, ending: str = "") -> str:
     """The operations, or tensors, whose names are nearly the one that was asked for, or are it in another scope."""
+    if not op_name:
+        return " A SignatureDef gives this name for a key that it has not: its `inputs` and `outputs` show those that it has."
     return one_of([f"{found}{ending}" for found in nearest_in_scopes(op_name, elements.operations)])

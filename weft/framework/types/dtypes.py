@@ -322,4 +322,6 @@ def as_dtype(value: object) -> DType:
     meant = did_you_mean(value, _BY_NAME) if isinstance(value, str) else ""
     if hasattr(value, "output_types"):
         meant = " Its types are its attribute output_types."
+    elif isinstance(value, list):
+        meant = f" Several types are a tuple: ({', '.join(map(repr, value))})."
     raise TypeError(f"Cannot convert value {value!r} to a TensorFlow DType.{meant}")

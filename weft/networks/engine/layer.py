@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
 import numpy as np
@@ -141,6 +141,12 @@ class Layer(LayerState):
         """The outputs for these inputs; the first call makes the variables."""
         inputs = nest.map_structure(_as_tensor, inputs)
         flat = nest.flatten(inputs)
+        if "_call_parameters" not in self.__dict__:
+            kind = type(self).__name__
+            raise AttributeError(
+                f"{kind!r} object has no attribute '_call_parameters': {kind}.__init__ does not call super().__init__(), which "
+                "makes it a layer. It comes first there, before attributes are set."
+            )
         invocation = Invocation(self, self._call_parameters, inputs, args, kwargs)
         if history.leads_to_input(flat):
             record_operations(flat)
@@ -306,7 +312,12 @@ def _batch_input_shape(options: GivenConfig) -> tuple[int | None, ...] | None:
     given = options.get("input_shape", (options["input_dim"],) if options.get("input_dim") else None)
     if given is None:
         return None
-    sizes = (given,) if isinstance(given, int) else tuple(given)
+    if not isinstance(given, Iterable):
+        raise TypeError(
+            f"{type(given).__name__!r} object is not iterable: input_shape is {given!r}, and is the sizes of one sample in a "
+            f"tuple, such as input_shape=({given!r},), or input_dim={given!r}"
+        )
+    sizes = tuple(given)
     return (options.get("batch_size"), *sizes)
 
 

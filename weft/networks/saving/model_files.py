@@ -160,7 +160,9 @@ def load_model(filepath: Nest, custom_objects: Mapping[str, object] | None = Non
     with opened(filepath, "r", "load_model") as file:
         config = text_attribute(file, "model_config")
         if config is None:
-            raise ValueError(f"No model found in config file. {file.filename} has weights alone, or is damaged")
+            raise ValueError(
+                f"No model found in config file. {file.filename} has weights alone, for model.load_weights, or is damaged"
+            )
         model = _described(config, file.filename, custom_objects)
         read_layers(file["model_weights"], model.layers)
         if compile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator
 
 from weft.checkpoint.records import as_record, records
@@ -132,7 +133,8 @@ class FileWriteIterator(OverInput):
     def __init__(self, over: ElementIterator, path: str) -> None:
         super().__init__(over)
         self._path = path
-        self._partial = f"{path}.{os.getpid()}.incomplete"
+        # Several iterations may fill one cache at a time, in one process or on several hosts; the last to end names it.
+        self._partial = f"{path}.{uuid.uuid4().hex}.incomplete"
         self._file: gfile.GFile | None = None
         self._is_over = False
 

@@ -8,7 +8,7 @@ instead of running whichever function of its own has the same number.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, Final, TypeAlias, overload
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from weft.ops.declaration import not_differentiable, op, unknown
 from weft.ops.process import python_functions
 from weft.platform.files.file_access import limited_to
 from weft.platform.waits.function_wait import shown
+
+_NOTHING: Final = " It has returned None: is its `return` lacking?"
 
 
 def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, ...]:
@@ -48,7 +50,7 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
     if len(outputs) != len(wanted):
         raise InvalidArgumentError.of(
             f"{name} returns {len(outputs)} values, but expects to see {len(wanted)} values.\n  The function is "
-            f"{shown(function)}: it returns a list with a value for each type in Tout."
+            f"{shown(function)}: it returns a list with a value for each type in Tout.{_NOTHING if result is None else ''}"
         )
     for index, (value, dtype) in enumerate(zip(outputs, wanted, strict=True)):
         found = dtypes.as_dtype(value.dtype)

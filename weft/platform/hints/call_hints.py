@@ -19,6 +19,7 @@ from weft.platform.frames.failing_call import failing, failing_call, last_frame_
 from weft.platform.frames.program_frames import is_of_weft
 from weft.platform.hints.argument_hints import hint_for_arguments
 from weft.platform.hints.habit_hints import hint_for_habit
+from weft.platform.hints.old_python_hints import hint_for_old_python
 from weft.platform.hints.spelling import did_you_mean
 from weft.platform.hints.value_hints import hint_for_value
 
@@ -69,7 +70,7 @@ class _Field(Protocol):
 def hint_for(error: BaseException) -> str:
     """What a function, message or object of weft takes or has, for an error of Python's about it; empty for any other error."""
     text = str(error)
-    return _hint_for_words(error, text) or hint_for_arguments(error, text)
+    return _hint_for_words(error, text) or hint_for_old_python(error, text) or hint_for_arguments(error, text)
 
 
 def _hint_for_words(error: BaseException, text: str) -> str:

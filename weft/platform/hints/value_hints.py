@@ -31,6 +31,7 @@ _SPARSE: Final = re.compile(r"unsupported operand type\(s\) for .*'SparseTensor'
 _NO_ITEMS: Final = re.compile(r"'generator' object is not subscriptable")
 _BYTES: Final = re.compile(
     r"bytes-like object is required, not 'str'|\(not \"bytes\"\) to str|must be bytes or a tuple of bytes, not str"
+    r"|can't concat str to bytes"
 )
 _SHOWN_ITEMS: Final = 4
 # What is looked through for tensors, so that None is likely to stand for a gradient.

@@ -6,6 +6,7 @@ Frames of weft, and of the packages under it, say nothing to who wrote the progr
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -56,8 +57,8 @@ def kept_frames(files: Sequence[str]) -> list[int]:
     kept: list[int] = []
     below_weft: int | None = None
     for index, file in enumerate(files):
-        if not kept and file == threading.__file__:
-            continue  # the start of a thread
+        if (not kept and file == threading.__file__) or file == contextlib.__file__:
+            continue  # the start of a thread, and what enters and leaves a block
         if is_weft(file):
             below_weft = index if below_weft is None else below_weft
         elif below_weft is None or not is_under_weft(file):
