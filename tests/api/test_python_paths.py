@@ -38,6 +38,8 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("framework.versions", "VERSION", tf.VERSION),
         ("ops.bitwise_ops", "bitwise_and", tf.bitwise.bitwise_and),
         ("ops.gen_bitwise_ops", "bitwise_or", generated_ops.bitwise_or),
+        ("ops.gen_sdca_ops", "sdca_optimizer_v2", generated_ops.sdca_optimizer_v2),
+        ("ops.gen_rnn_ops", "block_lstm", generated_ops.block_lstm),
         ("ops.initializers_ns", "variables", tf.initializers.variables),
         ("keras.saving", "load_model", tf.keras.models.load_model),
         ("keras.saving.hdf5_format", "load_model_from_hdf5", tf.keras.models.load_model),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,26 @@ def test_the_names_of_the_declarations_are_refused() -> None:
         tf.raw_ops.Squeeze(input=_TABLE, squeeze_dims=[0])
     with pytest.raises(TypeError, match="only takes keyword args \\(possible keys: \\['input', 'axis'"):
         tf.raw_ops.Max(_TABLE, [0])
+
+
+def test_defaults_are_those_of_python_where_the_declaration_has_another() -> None:
+    def node(**given: Any) -> tf.Operation:
+        losses = {"loss_type": "squared_loss", "l1": 0.0, "l2": 1.0, "num_loss_partitions": 1, "num_inner_iterations": 1}
+        lists = (
+            "sparse_example_indices",
+            "sparse_feature_indices",
+            "sparse_feature_values",
+            "sparse_indices",
+            "sparse_weights",
+        )
+        outputs = tf.raw_ops.SdcaOptimizerV2(
+            dense_features=[[[1.0]]], example_weights=[1.0], example_labels=[1.0], dense_weights=[[0.0]],
+            example_state_data=[[0.0] * 4], **{key: [] for key in lists}, **losses, **given,
+        )  # fmt: skip
+        return outputs[0].op
+
+    assert node().get_attr("adaptive") is True
+    assert node(adaptive=False).get_attr("adaptive") is False
 
 
 def test_switch_and_merge_choose_between_values() -> None:

@@ -12,9 +12,9 @@ from typing import Final
 from weft.api import column_paths, library_paths, public_paths, testing_paths
 
 _GENERATED: Final = (
-    "array audio bitwise candidate_sampling collective control_flow ctc data_flow dataset functional image io linalg list "
-    "logging lookup manip math nn parsing random resource_variable script set sparse spectral state stateful_random string "
-    "summary training"
+    "array audio bitwise boosted_trees candidate_sampling collective control_flow ctc data_flow dataset experimental_dataset "
+    "functional image io linalg list logging lookup manip math nn parsing ragged_array ragged_conversion ragged_math random "
+    "resource_variable rnn script sdca set sparse spectral state stateful_random stateless_random string summary training"
 )
 
 _KERAS: Final = (

@@ -24,11 +24,20 @@ _NAMED: Final[Mapping[str, Mapping[str, str]]] = {
     "Select": {"t": "x", "e": "y"}, "Squeeze": {"squeeze_dims": "axis"}, "Where": {"input": "condition"},
 }  # fmt: skip
 """The arguments that have another name here than in the ops' declarations, as they have in TensorFlow's Python."""
+_DEFAULTS: Final[Mapping[str, Mapping[str, bool]]] = {
+    "SdcaOptimizer": {"adaptative": True}, "SdcaOptimizerV2": {"adaptive": True},
+}  # fmt: skip
+"""The attributes that have another default here than in the ops' declarations, by which graphs are read."""
 
 
-def _named(signature: inspect.Signature, named: Mapping[str, str]) -> inspect.Signature:
-    renamed = [each.replace(name=named.get(each.name, each.name)) for each in signature.parameters.values()]
-    return signature.replace(parameters=renamed)
+def _python_signature(definition: OpDef) -> inspect.Signature:
+    named, defaults = _NAMED.get(definition.name, {}), _DEFAULTS.get(definition.name, {})
+    declared = signature_of(definition)
+    parameters = [
+        each.replace(name=named.get(each.name, each.name), default=defaults.get(each.name, each.default))
+        for each in declared.parameters.values()
+    ]
+    return declared.replace(parameters=parameters)
 
 
 @functools.cache
@@ -37,7 +46,8 @@ def _function(definition: OpDef) -> Callable[..., typing.Any]:
     declared = {given: name for name, given in named.items()}
     names = [named.get(arg.name, arg.name) for arg in definition.inputs]
     attrs = {named.get(key, key) for key in definition.attrs}
-    signature = _named(signature_of(definition), named)
+    signature = _python_signature(definition)
+    defaults = _DEFAULTS.get(definition.name, {})
     needed = [each.name for each in signature.parameters.values() if each.default is each.empty or each.default is REQUIRED]
 
     def add(*given: object, name: str | None = None, **arguments: TensorLike) -> Nest:
@@ -54,7 +64,9 @@ def _function(definition: OpDef) -> Callable[..., typing.Any]:
         if unknown := next((key for key in arguments if key not in names and key not in attrs), None):
             raise TypeError(f"{definition.name}() got an unexpected keyword argument {unknown!r}")
         inputs = [arguments.pop(key) for key in names]
-        node = build(definition, inputs, {declared.get(key, key): value for key, value in arguments.items()}, name)
+        node = build(
+            definition, inputs, {**defaults, **{declared.get(key, key): value for key, value in arguments.items()}}, name
+        )
         return unpack_outputs(node) if definition.outputs else node
 
     add.__name__ = add.__qualname__ = definition.name

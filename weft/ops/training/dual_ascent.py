@@ -199,7 +199,7 @@ def sdca_optimizer_v2(
     ctx: OpContext, sparse_example_indices: list[Array], sparse_feature_indices: list[Array],
     sparse_feature_values: list[Array], dense_features: list[Array], example_weights: Array, example_labels: Array,
     sparse_indices: list[Array], sparse_weights: list[Array], dense_weights: list[Array], example_state_data: Array, *,
-    loss_type: str, adaptive: bool = True, l1: float, l2: float, num_loss_partitions: int, num_inner_iterations: int,
+    loss_type: str, adaptive: bool = False, l1: float, l2: float, num_loss_partitions: int, num_inner_iterations: int,
 ) -> tuple[Array, ...]:  # fmt: skip
     """The examples' state after one pass over a batch, and what is added to the weights.
 
@@ -225,7 +225,7 @@ def sdca_optimizer(
     ctx: OpContext, sparse_example_indices: list[Array], sparse_feature_indices: list[Array],
     sparse_feature_values: list[Array], dense_features: list[Array], example_weights: Array, example_labels: Array,
     sparse_indices: list[Array], sparse_weights: list[Array], dense_weights: list[Array], example_state_data: Array, *,
-    loss_type: str, adaptative: bool = True, l1: float, l2: float, num_loss_partitions: int, num_inner_iterations: int,
+    loss_type: str, adaptative: bool = False, l1: float, l2: float, num_loss_partitions: int, num_inner_iterations: int,
 ) -> tuple[Array, ...]:  # fmt: skip
     """The examples' state after one pass over a batch, and what is added to the weights; SdcaOptimizerV2 says `adaptive`.
 
