@@ -45,6 +45,7 @@ EXCEPTIONS = {
      "ResourceConditionalAccumulator, VarHandleOp, Variable, VariableV2"): "TensorFlow's STANDARD_PS_OPS; programs may read it",
     ("api/raw_ops.py", "All, Any, EuclideanNorm, ExpandDims, Max, Mean, Min, Prod, Select, Split, SplitV, Squeeze, Sum, "
      "Where"): "TensorFlow says how its Python names the arguments of raw ops",
+    ("api/raw_ops.py", "SdcaOptimizer, SdcaOptimizerV2"): "TensorFlow says which defaults its Python has for raw ops",
     ("ops/array/padding.py", "Pack"): "the op is declared in a module that uses this one",
     ("ops/array/slicing.py", "StridedSlice"): "a shape rule that the module's own ops share",
     ("ops/data_flow/accumulators.py", "ConditionalAccumulator"): "a shape rule that the module's own ops share",
