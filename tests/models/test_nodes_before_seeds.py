@@ -42,10 +42,10 @@ def block_cell():
     cell(floats(2, 4), cell.zero_state(2, tf.float32))
 
 
-def decoded(helper, batch):
+def decoded(helper, batch, steps=6):
     cell = tf.nn.rnn_cell.GRUCell(4)
     decoder = tf.contrib.seq2seq.BasicDecoder(cell, helper, cell.zero_state(batch, tf.float32), tf.layers.Dense(9))
-    return tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=6)[0].sample_id
+    return tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=steps)[0].sample_id
 
 
 def drawn_words():
@@ -56,6 +56,49 @@ def drawn_words():
 def given_words():
     inputs = floats(None, 7, 4)
     return decoded(tf.contrib.seq2seq.TrainingHelper(inputs, ints(None)), tf.shape(inputs)[0])
+
+
+def in_branch(make):
+    inputs = floats(None, 5)
+    tf.cond(tf.placeholder(tf.bool, []), lambda: tf.reduce_sum(make(inputs)), lambda: tf.constant(1.0))
+
+
+def in_loop(make):
+    inputs = floats(None, 5)
+    tf.while_loop(lambda i, total: i < 3, lambda i, total: (i + 1, total + tf.reduce_sum(make(inputs))), [
+        tf.constant(0), tf.constant(0.0),
+    ])  # fmt: skip
+
+
+def in_branch_of_loop(make):
+    def branch(i, inputs):
+        return tf.cond(i < 2, lambda: tf.reduce_sum(make(inputs)), lambda: 0.0)
+
+    inputs = floats(None, 5)
+    tf.while_loop(lambda i, total: i < 3, lambda i, total: (i + 1, total + branch(i, inputs)), [
+        tf.constant(0), tf.constant(0.0),
+    ])  # fmt: skip
+
+
+def searched(cell, batch=2, **penalties):
+    table = tf.get_variable("table", [9, 4])
+    state = cell.zero_state(batch * 3, tf.float32)
+    decoder = tf.contrib.seq2seq.BeamSearchDecoder(
+        cell, table, tf.fill([batch], 1), 2, state, 3, output_layer=tf.layers.Dense(9), **penalties
+    )
+    tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=6)
+
+
+def searched_with_attention():
+    memory = tf.contrib.seq2seq.tile_batch(floats(2, 5, 4), 3)
+    attention = tf.contrib.seq2seq.LuongAttention(4, memory)
+    cell = tf.contrib.seq2seq.AttentionWrapper(tf.nn.rnn_cell.GRUCell(4), attention, attention_layer_size=4)
+    searched(cell, coverage_penalty_weight=0.5)
+
+
+def scheduled(**options):
+    helper = tf.contrib.seq2seq.ScheduledOutputTrainingHelper(floats(2, 7, options.pop("depth", 4)), ints(2), 0.3, **options)
+    return decoded(helper, 2, None)
 
 
 def stepped(cell, batch=4, depth=4):
@@ -175,6 +218,23 @@ COUNTS = {
         lambda: stepped(rnn.AttentionCellWrapper(rnn.GRUCell(4), 3, state_is_tuple=False), depth=3),
         168,
     ),
+    "a softmax in a branch": (lambda: in_branch(lambda x: tf.nn.softmax(x, axis=0)), 42),
+    "a softmax in a loop": (lambda: in_loop(lambda x: tf.nn.softmax(x, axis=0)), 55),
+    "a sort in a branch of a loop": (lambda: in_branch_of_loop(lambda x: tf.sort(x, axis=0)), 46),
+    "a search": (lambda: searched(tf.nn.rnn_cell.LSTMCell(4)), 594),
+    "a search for any number": (lambda: searched(tf.nn.rnn_cell.GRUCell(4), ints()), 564),
+    "a search that covers": (searched_with_attention, 883),
+    "a decoder of some words of its own": (
+        lambda: decoded(
+            tf.contrib.seq2seq.ScheduledEmbeddingTrainingHelper(floats(2, 7, 4), ints(2), tf.get_variable("t", [9, 4]), 0.3),
+            2,
+            None,
+        ),
+        369,
+    ),
+    "a decoder of some outputs of its own": (lambda: scheduled(depth=9), 305),
+    "one that maps them": (lambda: scheduled(next_inputs_fn=lambda outputs: tf.layers.dense(outputs, 4)), 335),
+    "one with more beside them": (lambda: scheduled(depth=9, auxiliary_inputs=floats(2, 7, 2)), 341),
     "a window": (lambda: tf.signal.hamming_window(tf.placeholder(tf.int32, [])), 33),
 }
 
@@ -229,3 +289,14 @@ def test_contributed_cells_have_the_first_values_of_tensorflow(name):
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         assert session.run(outputs[0, -1]).tolist() == pytest.approx(last, abs=2e-5)
+
+
+def test_what_goes_beside_the_inputs_goes_beside_the_outputs_taken_for_them():
+    inputs = tf.constant([[[1.0], [2.0], [3.0]]])
+    helper = tf.contrib.seq2seq.ScheduledOutputTrainingHelper(inputs, [3], 1.0, auxiliary_inputs=inputs * 10.0)
+    _, first = helper.initialize()
+    taken = helper.next_inputs(tf.constant(0), tf.constant([[7.0]]), (), tf.constant([1]))[1]
+    kept = helper.next_inputs(tf.constant(0), tf.constant([[7.0]]), (), tf.constant([0]))[1]
+    with tf.Session() as session:
+        found = [session.run(each).tolist() for each in (first, taken, kept)]
+    assert found == [[[1.0, 10.0]], [[7.0, 20.0]], [[2.0, 20.0]]]

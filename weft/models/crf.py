@@ -103,7 +103,7 @@ def crf_log_norm(inputs: Tensor, sequence_lengths: TensorLike, transition_params
             CrfForwardRnnCell(transition_params), inputs[:, 1:], sequence_length=_one_less(lengths), initial_state=first,
             dtype=inputs.dtype,
         )  # fmt: skip
-        _count(-1 if inputs.shape[1].value else 0)
+        _count(-1)
         return _unless_empty(reduce_logsumexp(alphas, [1]), lengths)
 
     return _by_steps(inputs, lambda: _unless_empty(reduce_logsumexp(first, [1]), lengths), several)

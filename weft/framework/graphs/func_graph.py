@@ -62,6 +62,7 @@ class FuncGraph(Graph):
             self.has_inline_bodies = outer_graph.has_inline_bodies
             if self.has_inline_bodies:
                 self.node_count = outer_graph.node_count
+        self._body = self.node_count.body()
 
     @property
     def has_outer_graph(self) -> bool:
@@ -142,7 +143,8 @@ class FuncGraph(Graph):
             return tensor
         found = self._stand_ins.get(tensor)
         if found is None:
-            found = self._stand_ins[tensor] = self._stand_in(tensor)
+            with self.node_count.entering(self._body):
+                found = self._stand_ins[tensor] = self._stand_in(tensor)
         return found
 
     def _stand_in(self, tensor: Tensor) -> Tensor:

@@ -115,11 +115,19 @@ class BeamLayout:
         made.set_shape(TensorShape([known]).concatenate(_shape_of(size)))
         return made
 
-    def reordered(self, tensor: Tensor, beams: Tensor) -> Tensor:
-        """`[batch, beams, ...]` with the beams `[batch, beams]` in the place of its own; scalars and arrays as they are."""
+    def reordered(self, tensor: Tensor, beams: Tensor, nodes: int) -> Tensor:
+        """`[batch, beams, ...]` with the beams `[batch, beams]` in the place of its own; scalars and arrays as they are.
+
+        Args:
+            tensor: the tensor.
+            beams: the places of the beams.
+            nodes: how many nodes TensorFlow makes for it.
+        """
         if isinstance(tensor, TensorArray) or _rank(tensor) < 2:
+            get_default_graph().node_count.total += 2
             return tensor
-        taken = gather(tensor, beams, axis=1, batch_dims=1)
+        with get_default_graph().node_count.as_many_as(nodes):
+            taken = gather(tensor, beams, axis=1, batch_dims=1)
         taken.set_shape(TensorShape([self.static_batch_size]).concatenate(tensor.shape[1:]))
         return taken
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.framework.building.aliases import Nest, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
@@ -23,9 +24,10 @@ from weft.ops.math.unary import log
 def only_end_after_end(log_probs: Tensor, end_token: Tensor, finished: Tensor) -> Tensor:
     """Logarithms `[batch, beams, classes]` in which a beam that is finished, `[batch, beams]`, can only end again."""
     dtype = log_probs.dtype.base_dtype
-    certain = one_hot(end_token, shape(log_probs)[2], 0.0, dtype.min, dtype=dtype)
-    wide = logical_or(expand_dims(finished, 2), zeros_like(log_probs, dtype=dtypes.bool))
-    return where(wide, add(zeros_like(log_probs), certain), log_probs)
+    with get_default_graph().node_count.as_many_as(23):  # TensorFlow tiles both to the shape of the logarithms.
+        certain = one_hot(end_token, shape(log_probs)[2], 0.0, dtype.min, dtype=dtype)
+        wide = logical_or(expand_dims(finished, 2), zeros_like(log_probs, dtype=dtypes.bool))
+        return where(wide, add(zeros_like(log_probs), certain), log_probs)
 
 
 def attention_seen(cell_state: Nest, weight: TensorLike) -> Tensor | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from weft.framework.building.aliases import Nest, SizeLike, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nested import nest
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
@@ -17,6 +18,7 @@ from weft.models.seq2seq.beam_layout import BeamLayout
 from weft.models.seq2seq.beam_scores import attention_seen, only_end_after_end, scored
 from weft.models.seq2seq.decoder import Decoder
 from weft.models.seq2seq.tokens import check_tokens, looked_up
+from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill, one_hot, zeros
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.shape_ops import expand_dims, reshape, shape, size
@@ -31,6 +33,9 @@ from weft.ops.math.elementwise import add, mul
 from weft.ops.math.reduce_functions import reduce_all, reduce_max
 from weft.ops.nn.beam_search import gather_tree
 from weft.ops.nn.softmax import log_softmax
+
+# Of TensorFlow's taking of beams `[batch, beams]`, by which later seeds go.
+_REORDERED: Final = 20
 
 
 class BeamSearchDecoderState(NamedTuple):
@@ -122,6 +127,11 @@ class BeamSearchDecoder(Decoder):
         self._first_state = nest.map_structure(self._layout.split, initial_state, cell.state_size)
         self._dtype = nest.flatten(self._first_state)[0].dtype.base_dtype
         self._start_inputs = self._embedding_fn(tile(expand_dims(tokens, 1), [1, beam_width]))
+        self._first_finished = one_hot(self._first_beam(), beam_width, False, True, dtype=dtypes.bool)
+
+    def _first_beam(self) -> Tensor:
+        """The one beam of each sequence that counts at first: all are alike then."""
+        return zeros([self._batch_size], dtypes.int32)
 
     @property
     def batch_size(self) -> SizeLike:
@@ -142,15 +152,14 @@ class BeamSearchDecoder(Decoder):
         return BeamSearchDecoderOutput(self._dtype, dtypes.int32, dtypes.int32)
 
     def initialize(self, name: str | None = None) -> Nest:
-        first = zeros([self._batch_size], dtypes.int32)
-        # All beams are alike at first, so only one of them counts.
-        finished = one_hot(first, self._width, False, True, dtype=dtypes.bool)
+        first, certain, impossible = self._first_beam(), constant(0.0, self._dtype), constant(-math.inf, self._dtype)
+        log_probs = one_hot(first, self._width, certain, impossible, dtype=self._dtype)
         seen = attention_seen(self._first_state, self._weights[1])
         state = BeamSearchDecoderState(
-            self._first_state, one_hot(first, self._width, 0.0, -math.inf, dtype=self._dtype), finished,
-            zeros([self._batch_size, self._width], dtypes.int64), () if seen is None else seen,
+            self._first_state, log_probs, self._first_finished, zeros([self._batch_size, self._width], dtypes.int64),
+            () if seen is None else seen,
         )  # fmt: skip
-        return finished, self._start_inputs, state
+        return self._first_finished, self._start_inputs, state
 
     def step(self, time: Tensor, inputs: Nest, state: Nest, name: str | None = None) -> Nest:
         with input_scope(name, "BeamSearchDecoderStep", (time,)):
@@ -185,25 +194,30 @@ class BeamSearchDecoder(Decoder):
         for tensor in (best, places):
             tensor.set_shape([self._layout.static_batch_size, self._width])
         classes = _classes(logits)
-        ids, parents = floor_mod(places, classes), floor_div(places, classes)
-        ended_before = self._layout.reordered(state.finished, parents)
+        nodes = get_default_graph().node_count
+        with nodes.as_many_as(_REORDERED):
+            taken = gather(reshape(log_probs, flat), places, axis=1, batch_dims=1)
+        ids = floor_mod(places, classes)
+        with nodes.as_many_as(5):
+            parents = floor_div(places, classes)
+        ended_before = self._layout.reordered(state.finished, parents, _REORDERED)
+        ended = logical_or(ended_before, equal(ids, self._end_token))
+        lengths = add(self._layout.reordered(state.lengths, parents, _REORDERED), cast(logical_not(ended_before), dtypes.int64))
         next_state = BeamSearchDecoderState(
-            nest.map_structure(lambda each: self._layout.reordered(each, parents), cell_state),
-            gather(reshape(log_probs, flat), places, axis=1, batch_dims=1),
-            logical_or(ended_before, equal(ids, self._end_token)),
-            add(self._layout.reordered(state.lengths, parents), cast(logical_not(ended_before), dtypes.int64)),
-            () if seen is None else self._layout.reordered(seen, parents),
-        )
+            nest.map_structure(lambda each: self._layout.reordered(each, parents, _REORDERED + 3), cell_state),
+            taken, ended, lengths, () if seen is None else self._layout.reordered(seen, parents, _REORDERED + 3),
+        )  # fmt: skip
         for tensor in next_state[1:4]:
             tensor.set_shape([self._layout.static_batch_size, self._width])
         return BeamSearchDecoderOutput(best, ids, parents), next_state
 
     def _lengths(self, logits: Tensor, state: BeamSearchDecoderState) -> Tensor:
         """How long each continuation would be, `[batch, beams, classes]`: the end token and what follows it add nothing."""
-        tokens = fill([self._batch_size, self._width], self._end_token)
-        adds = one_hot(tokens, _classes(logits), 0, 1, dtype=dtypes.int64)
-        going = cast(logical_not(state.finished), dtypes.int64)
-        return add(mul(adds, expand_dims(going, 2)), expand_dims(state.lengths, 2))
+        with get_default_graph().node_count.as_many_as(16):
+            tokens = fill([self._batch_size, self._width], self._end_token)
+            adds = one_hot(tokens, _classes(logits), 0, 1, dtype=dtypes.int64)
+            going = cast(logical_not(state.finished), dtypes.int64)
+            return add(mul(adds, expand_dims(going, 2)), expand_dims(state.lengths, 2))
 
     def finalize(self, outputs: Nest, final_state: Nest, sequence_lengths: Tensor) -> Nest:
         lengths = cast(reduce_max(final_state.lengths, axis=1), dtypes.int32)

@@ -17,7 +17,7 @@ from weft.models.seq2seq.tokens import Embedding, check_tokens, looked_up
 from weft.ops.array.batch_gather import gather_nd
 from weft.ops.array.filling import fill, zeros_like
 from weft.ops.array.gather_scatter import scatter_nd
-from weft.ops.array.identity import identity
+from weft.ops.array.joining import concat
 from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import reshape, shape, size
 from weft.ops.array.transposing import transpose
@@ -25,10 +25,9 @@ from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.tensor_array import TensorArray
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import equal, greater, greater_equal, less
+from weft.ops.math.comparison import equal, greater, greater_equal, less, less_equal, logical_not, logical_or
 from weft.ops.math.division import truediv
-from weft.ops.math.elementwise import add
-from weft.ops.math.reduce_functions import argmax, reduce_all
+from weft.ops.math.reduce_functions import argmax, reduce_all, reduce_any
 from weft.ops.random.functions import multinomial, random_uniform
 
 
@@ -217,12 +216,14 @@ def _checked_probability(probability: TensorLike) -> Tensor:
     return tensor
 
 
-def _mixed(chosen: Tensor, make: Embedding, values: Tensor, inputs: Tensor) -> Tensor:
-    """What `make` makes of the values that are chosen, and the inputs elsewhere."""
-    places = [cast(where(mask), dtypes.int32) for mask in (chosen, equal(chosen, False))]
-    sizes = shape(inputs)
-    made = scatter_nd(places[0], make(gather_nd(values, places[0])), sizes)
-    return add(made, scatter_nd(places[1], gather_nd(inputs, places[1]), sizes))
+def _mixed(
+    chosen: Tensor, others: Tensor, make: Callable[[Tensor, Tensor], Tensor], values: Tensor, inputs: Tensor
+) -> Tensor:  # fmt: skip
+    """What `make` makes of the values that are chosen and of their places, and the inputs at the others'."""
+    places = [cast(where(mask), dtypes.int32) for mask in (chosen, others)]
+    taken, kept = gather_nd(values, places[0]), gather_nd(inputs, places[1])
+    made, sizes = make(taken, places[0]), shape(inputs)
+    return scatter_nd(places[0], made, sizes) + scatter_nd(places[1], kept, sizes)
 
 
 class ScheduledEmbeddingTrainingHelper(TrainingHelper):
@@ -259,11 +260,12 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
         with input_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", (time,)):
             finished, inputs, state = super().next_inputs(time, outputs, state, sample_ids)
-            mixed = cond(
-                reduce_all(finished), lambda: inputs,
-                lambda: _mixed(greater(sample_ids, -1), self._embedding_fn, sample_ids, inputs),
-            )  # fmt: skip
-            return finished, mixed, state
+
+            def with_samples() -> Tensor:
+                chosen, others = greater(sample_ids, -1), less_equal(sample_ids, -1)
+                return _mixed(chosen, others, lambda ids, places: self._embedding_fn(ids), sample_ids, inputs)
+
+            return finished, cond(reduce_all(finished), lambda: inputs, with_samples), state
 
 
 class ScheduledOutputTrainingHelper(TrainingHelper):
@@ -276,15 +278,25 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         time_major: whether the steps come first.
         seed: the op seed of the choice.
         next_inputs_fn: a function of the outputs; they are taken as they are when None.
+        auxiliary_inputs: what goes behind each input, the data's or the outputs, along the last dimension: of the structure of
+            `inputs`, with the same steps; nothing when None.
+        name: the name scope.
     """
 
     def __init__(
         self, inputs: Nest, sequence_length: TensorLike, sampling_probability: TensorLike, time_major: bool = False,
-        seed: int | None = None, next_inputs_fn: Embedding | None = None, name: str | None = None,
+        seed: int | None = None, next_inputs_fn: Embedding | None = None, auxiliary_inputs: Nest = None,
+        name: str | None = None,
     ) -> None:  # fmt: skip
         with input_scope(name, "ScheduledOutputTrainingHelper"):
             self._probability = _checked_probability(sampling_probability)
             self._seed, self._next_inputs_fn = seed, next_inputs_fn
+            self._auxiliary: Nest = None
+            if auxiliary_inputs is not None:
+                inputs, auxiliary = (nest.map_structure(convert_to_tensor, each) for each in (inputs, auxiliary_inputs))
+                inputs = nest.map_structure(_side_by_side, inputs, auxiliary)
+                in_steps = auxiliary if time_major else nest.map_structure(swapped, auxiliary)
+                self._auxiliary = nest.map_structure(_array_of, in_steps)
             super().__init__(inputs, sequence_length, time_major, name)
 
     def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
@@ -294,9 +306,35 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
     def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
         with input_scope(name, "ScheduledOutputTrainingHelperNextInputs", (time,)):
             finished, inputs, state = super().next_inputs(time, outputs, state, sample_ids)
-            make = self._next_inputs_fn or identity
-            mixed = cond(reduce_all(finished), lambda: inputs, lambda: _mixed(greater(sample_ids, 0), make, outputs, inputs))
-            return finished, mixed, state
+            chosen = cast(sample_ids, dtypes.bool)
+
+            def with_samples() -> Tensor:
+                if self._next_inputs_fn is None:
+                    return where(chosen, self._completed(outputs, time), inputs)
+                return _mixed(chosen, logical_not(chosen), made, outputs, inputs)
+
+            def made(taken: Tensor, places: Tensor) -> Tensor:
+                assert self._next_inputs_fn is not None
+                completed: Tensor = self._completed(self._next_inputs_fn(taken), time, places)
+                return completed
+
+            all_finished, is_none_chosen = reduce_all(finished), logical_not(reduce_any(chosen))
+            return finished, cond(logical_or(all_finished, is_none_chosen), lambda: inputs, with_samples), state
+
+    def _completed(self, inputs: Nest, time: Tensor, places: Tensor | None = None) -> Nest:
+        """The next inputs with what goes behind them: those of the places, or all."""
+        if self._auxiliary is None:
+            return inputs
+        following = time + 1
+        auxiliary = nest.map_structure(lambda array: array.read(following), self._auxiliary)
+        if places is not None:
+            auxiliary = gather_nd(auxiliary, places)
+        return nest.map_structure(_side_by_side, inputs, auxiliary)
+
+
+def _side_by_side(first: Tensor, second: Tensor) -> Tensor:
+    joined: Tensor = concat([first, second], -1)
+    return joined
 
 
 def _categories(logits: Tensor, seed: int | None) -> Tensor:

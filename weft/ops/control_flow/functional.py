@@ -221,7 +221,7 @@ def scan(
 
         def body(step: Tensor, state: Nest, arrays: Nest) -> Nest:
             limited.enter()
-            with count.as_many_as(0):
+            with count.as_many_as(0, is_all=True):
                 index = start - step if reverse else step
             made = _applied(fn, state, elements.at(index))
             return step + 1, made, _written(arrays, index, made)
@@ -268,7 +268,7 @@ def _fold(
                 made = _applied(fn, state, elements.at(step))
                 return step + 1, made
             following = step + 1
-            with count.as_many_as(0):
+            with count.as_many_as(0, is_all=True):
                 index = start - step
             return following, _applied(fn, state, elements.at(index))
 

@@ -31,14 +31,15 @@ def vectorized_map(fn: Callable[[Nest], Nest], elems: Nest) -> Nest:
     leaves = [convert_to_tensor(leaf, name="elem") for leaf in nest.flatten(elems)]
     if any(leaf.dims == () for leaf in leaves):
         raise ValueError("vectorized_map: elems must have at least one dimension, found a scalar")
-    trial = FuncGraph("vectorized_map_types", get_default_graph())
-    with trial.building(), trial.node_count.as_many_as(0):
-        parts = [
-            trial.add_argument(f"part_{index}", leaf.dtype.base_dtype, leaf.dims and leaf.dims[1:])
-            for index, leaf in enumerate(leaves)
-        ]
-        made = fn(nest.pack_sequence_as(elems, parts))
-        types = nest.map_structure(lambda leaf: convert_to_tensor(leaf).dtype.base_dtype, made)
+    with get_default_graph().node_count.as_many_as(0):
+        trial = FuncGraph("vectorized_map_types", get_default_graph())
+        with trial.building():
+            parts = [
+                trial.add_argument(f"part_{index}", leaf.dtype.base_dtype, leaf.dims and leaf.dims[1:])
+                for index, leaf in enumerate(leaves)
+            ]
+            made = fn(nest.pack_sequence_as(elems, parts))
+            types = nest.map_structure(lambda leaf: convert_to_tensor(leaf).dtype.base_dtype, made)
 
     def converted(part: Nest) -> Nest:
         return nest.map_structure(convert_to_tensor, fn(part))
