@@ -28,13 +28,13 @@ from weft.models.seq2seq.helper import GreedyEmbeddingHelper as GreedyEmbeddingH
 from weft.models.seq2seq.helper import Helper as Helper
 from weft.models.seq2seq.helper import InferenceHelper as InferenceHelper
 from weft.models.seq2seq.helper import SampleEmbeddingHelper as SampleEmbeddingHelper
-from weft.models.seq2seq.helper import ScheduledEmbeddingTrainingHelper as ScheduledEmbeddingTrainingHelper
-from weft.models.seq2seq.helper import ScheduledOutputTrainingHelper as ScheduledOutputTrainingHelper
 from weft.models.seq2seq.helper import TrainingHelper as TrainingHelper
 from weft.models.seq2seq.monotonic import BahdanauMonotonicAttention as BahdanauMonotonicAttention
 from weft.models.seq2seq.monotonic import LuongMonotonicAttention as LuongMonotonicAttention
 from weft.models.seq2seq.monotonic import monotonic_attention as monotonic_attention
 from weft.models.seq2seq.monotonic import safe_cumprod as safe_cumprod
+from weft.models.seq2seq.scheduled_helpers import ScheduledEmbeddingTrainingHelper as ScheduledEmbeddingTrainingHelper
+from weft.models.seq2seq.scheduled_helpers import ScheduledOutputTrainingHelper as ScheduledOutputTrainingHelper
 from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
