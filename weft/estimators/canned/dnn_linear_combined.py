@@ -21,7 +21,8 @@ from weft.framework.building.aliases import Activation, Partitioner
 from weft.framework.graphs.collections import GraphKeys
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Operation, Tensor
-from weft.models.feature_columns.column import FeatureColumn, FeatureColumns
+from weft.models.feature_columns.column import FeatureColumns
+from weft.models.feature_columns.former_columns import FormerFeatureColumn
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
 from weft.ops.control_flow.ordering import group
@@ -211,7 +212,7 @@ def _deep_part(
 
 
 def _wide_part(
-    columns: tuple[FeatureColumn | tuple[object, ...], ...],
+    columns: tuple[FormerFeatureColumn | tuple[object, ...], ...],
     units: int,
     features: Features,
     partitioner: Partitioner,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from weft.framework.building.aliases import Nest
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
-from weft.models.feature_columns.column import ParseSpec
+from weft.models.feature_columns.contracts import ParseSpec
 from weft.ops.io.parse_example import parse_example
 from weft.ops.io.readers import ReaderBase, TFRecordReader
 from weft.platform.files import file_io

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from weft.estimators.aliases import Features, Labels
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
-from weft.models.feature_columns.column import ParseSpec
+from weft.models.feature_columns.contracts import ParseSpec
 from weft.ops.array.placeholder import placeholder
 from weft.ops.io.parse_example import parse_example
 

@@ -8,7 +8,13 @@ from typing import Any, NamedTuple
 from weft.estimators.aliases import Features
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
-from weft.models.feature_columns.column import CategoricalColumn, DenseColumn, FeatureColumn, FeatureColumns, dense
+from weft.models.feature_columns.column import (
+    FeatureColumn,
+    FeatureColumns,
+    dense,
+    is_categorical,
+    is_dense,
+)
 from weft.models.feature_columns.indicator import IndicatorColumn
 from weft.models.feature_columns.numeric import BucketizedColumn
 from weft.models.feature_columns.scope_state import ScopeStateManager
@@ -129,11 +135,11 @@ def _feature_count(column: FeatureColumn) -> int:
                 f"{column.source_column.shape}. The numeric column itself may have several numbers, which quantiles cut."
             )
         return 1
-    if isinstance(column, CategoricalColumn):
+    if is_categorical(column):
         raise ValueError(
             f"CategoricalColumn must be wrapped by IndicatorColumn, got: {column}: tf.feature_column.indicator_column(column)"
         )
-    if not isinstance(column, DenseColumn):
+    if not is_dense(column):
         raise ValueError(f"Got unexpected feature column type {column}: trees take bucketized, indicator and dense columns")
     shape = column.variable_shape
     if (shape.ndims or 0) > 1:

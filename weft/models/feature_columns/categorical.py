@@ -10,16 +10,9 @@ from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import DType
-from weft.models.feature_columns.column import (
-    CategoricalColumn,
-    FeatureColumn,
-    IdWeightPair,
-    ParseSpec,
-    StateManager,
-    TransformedFeatures,
-    sparse,
-)
+from weft.models.feature_columns.column import CategoricalColumn, FeatureColumn, sparse
 from weft.models.feature_columns.column_checks import check_key, check_same_kind, check_string_or_int, whole_number
+from weft.models.feature_columns.contracts import IdWeightPair, ParseSpec, StateManager, TransformedFeatures
 from weft.models.feature_columns.transformation_cache import to_sparse
 from weft.ops.array.filling import fill
 from weft.ops.array.identity import identity

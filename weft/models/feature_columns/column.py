@@ -6,64 +6,33 @@ takes the cache of this model's transformed features and the state manager that 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Protocol, TypeAlias
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias, TypeGuard
 
-from weft.framework.building.aliases import DTypeLike, Initializer, VariableLike
 from weft.framework.composites.sparse_tensor import SparseTensor
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types.tensor_shape import TensorShape
-from weft.ops.io.example_features import FixedLenFeature, VarLenFeature
-
-FeatureTensor: TypeAlias = "Tensor | SparseTensor | tuple[Tensor | SparseTensor, Tensor | SparseTensor]"
-"""A feature, raw or transformed; a pair of ids and their weights where a column makes one."""
-
-ParseSpec: TypeAlias = "dict[str, FixedLenFeature | VarLenFeature]"
-
-
-class IdWeightPair(NamedTuple):
-    """The ids of a categorical column, `[batch, ...]` int64, and their weights of the same shape, None for ones."""
-
-    id_tensor: SparseTensor
-    weight_tensor: SparseTensor | None
-
-
-class TensorSequenceLengthPair(NamedTuple):
-    """A dense sequence, `[batch, time, ...]`, and how many of its steps each example has, `[batch]` int64."""
-
-    dense_tensor: Tensor
-    sequence_length: Tensor
+from weft.models.feature_columns.contracts import (
+    FeatureTensor,
+    IdWeightPair,
+    ParseSpec,
+    StateManager,
+    TensorSequenceLengthPair,
+    TransformedFeatures,
+)
+from weft.models.feature_columns.former_columns import (
+    FormerCategoricalColumn,
+    FormerDenseColumn,
+    FormerFeatureColumn,
+    FormerSequenceDenseColumn,
+    Inputs,
+    keeper,
+    managed,
+)
 
 
-class StateManager(Protocol):
-    """Makes and finds what columns keep: variables, and tables of vocabularies."""
-
-    def create_variable(
-        self, feature_column: FeatureColumn, name: str, shape: tuple[int, ...], dtype: DTypeLike | None = None,
-        trainable: bool = True, use_resource: bool = True, initializer: Initializer | None = None,
-    ) -> VariableLike:  # fmt: skip
-        """Make a variable of a column."""
-        ...
-
-    def get_variable(self, feature_column: FeatureColumn, name: str) -> VariableLike:
-        """The variable of a column by its name there."""
-        ...
-
-    def add_resource(self, feature_column: FeatureColumn, name: str, resource: object) -> None:
-        """Keep a table of a column."""
-        ...
-
-
-class TransformedFeatures(Protocol):
-    """Features by key, and what columns have made of them."""
-
-    def get(self, key: str | FeatureColumn, state_manager: StateManager) -> FeatureTensor:
-        """A raw feature by its name, or a column's transformed one."""
-        ...
-
-
-class FeatureColumn(ABC):
+class FeatureColumn(FormerFeatureColumn):
     """A feature, and what becomes of it before the model."""
 
     @property
@@ -90,27 +59,31 @@ class FeatureColumn(ABC):
     def transform_feature(self, transformation_cache: TransformedFeatures, state_manager: StateManager) -> FeatureTensor:
         """What the column makes of its raw features; call the cache's `get`, which asks once."""
 
-    def create_state(self, state_manager: StateManager) -> None:  # noqa: B027 - most columns have none
+    def create_state(self, state_manager: StateManager) -> None:
         """Make the column's variables, if it has any."""
 
-    # Columns sort by what they print, for programs that sort lists of them.
-    def __lt__(self, other: object) -> bool:
-        return str(self) < str(other)
-
-    def __gt__(self, other: object) -> bool:
-        return str(self) > str(other)
-
-    # The names by which programs written for TensorFlow 1 read a column.
+    # The names by which programs written for TensorFlow 1 read and ask a column.
     @property
     def _parse_example_spec(self) -> ParseSpec:
         return self.parse_example_spec
 
+    @property
+    def _var_scope_name(self) -> str:
+        return self.scope_name
+
+    @property
+    def _is_v2_column(self) -> bool:
+        return all(isinstance(each, str) or getattr(each, "_is_v2_column", False) for each in self.parents)
+
+    def _transform_feature(self, inputs: Inputs) -> FeatureTensor:
+        return self.transform_feature(managed(inputs), keeper())
+
 
 # Columns are named tuples: a list of different ones is a list of tuples to a type checker that looks for what they share.
-FeatureColumns: TypeAlias = Iterable[FeatureColumn | tuple[object, ...]]
+FeatureColumns: TypeAlias = Iterable[FormerFeatureColumn | tuple[object, ...]]
 
 
-class DenseColumn(FeatureColumn):
+class DenseColumn(FeatureColumn, FormerDenseColumn):
     """A column that gives a dense tensor, `[batch, ...]`."""
 
     @property
@@ -126,8 +99,13 @@ class DenseColumn(FeatureColumn):
     def get_dense_tensor(self, transformation_cache: TransformedFeatures, state_manager: StateManager) -> Tensor:
         """The tensor, `[batch] + variable_shape` float32."""
 
+    def _get_dense_tensor(
+        self, inputs: Inputs, weight_collections: Sequence[str] | None = None, trainable: bool | None = None
+    ) -> Tensor:
+        return self.get_dense_tensor(managed(inputs), keeper(weight_collections, trainable))
 
-class CategoricalColumn(FeatureColumn):
+
+class CategoricalColumn(FeatureColumn, FormerCategoricalColumn):
     """A column that gives ids, any number of them for each example."""
 
     @property
@@ -143,8 +121,13 @@ class CategoricalColumn(FeatureColumn):
     def get_sparse_tensors(self, transformation_cache: TransformedFeatures, state_manager: StateManager) -> IdWeightPair:
         """The ids, and their weights if they have some."""
 
+    def _get_sparse_tensors(
+        self, inputs: Inputs, weight_collections: Sequence[str] | None = None, trainable: bool | None = None
+    ) -> IdWeightPair:
+        return self.get_sparse_tensors(managed(inputs), keeper(weight_collections, trainable))
 
-class SequenceDenseColumn(FeatureColumn):
+
+class SequenceDenseColumn(FeatureColumn, FormerSequenceDenseColumn):
     """A column that gives a dense sequence for each example."""
 
     @property
@@ -157,6 +140,31 @@ class SequenceDenseColumn(FeatureColumn):
         self, transformation_cache: TransformedFeatures, state_manager: StateManager
     ) -> TensorSequenceLengthPair:
         """The sequences, padded to the longest, and their lengths."""
+
+    def _get_sequence_dense_tensor(
+        self, inputs: Inputs, weight_collections: Sequence[str] | None = None, trainable: bool | None = None
+    ) -> TensorSequenceLengthPair:
+        return self.get_sequence_dense_tensor(managed(inputs), keeper(weight_collections, trainable))
+
+
+def is_column(given: object) -> TypeGuard[FeatureColumn]:
+    """Whether this is a column: of weft's, or of a program's own by the methods of either kind."""
+    return isinstance(given, FormerFeatureColumn)
+
+
+def is_dense(given: object) -> TypeGuard[DenseColumn]:
+    """Whether this is a column that gives a dense tensor."""
+    return isinstance(given, FormerDenseColumn)
+
+
+def is_categorical(given: object) -> TypeGuard[CategoricalColumn]:
+    """Whether this is a column that gives ids."""
+    return isinstance(given, FormerCategoricalColumn)
+
+
+def gives_sequence(given: object) -> TypeGuard[SequenceDenseColumn]:
+    """Whether this is a column that gives a dense sequence for each example."""
+    return isinstance(given, FormerSequenceDenseColumn)
 
 
 FeatureMap: TypeAlias = Mapping[str, object]
@@ -180,6 +188,6 @@ def check_categorical(what: str, column: object) -> None:
     if hasattr(column, "num_buckets") or hasattr(column, "_num_buckets"):
         return
     remedy = "tf.feature_column.categorical_column_with_identity and its like make one of a feature's name"
-    if isinstance(column, FeatureColumn):
+    if is_column(column):
         remedy = f"tf.feature_column.bucketized_column({column.name}, [...]) makes one of numbers"
     raise ValueError(f"{what} takes a categorical column, which has ids, got {column!r}: {remedy}")

@@ -11,7 +11,15 @@ from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import DType
 from weft.framework.types.tensor_shape import TensorShape
-from weft.models.feature_columns.column import DenseColumn, FeatureColumn, FeatureColumns, ParseSpec, SequenceDenseColumn
+from weft.models.feature_columns.column import (
+    DenseColumn,
+    FeatureColumn,
+    FeatureColumns,
+    gives_sequence,
+    is_column,
+    is_dense,
+)
+from weft.models.feature_columns.contracts import ParseSpec
 
 _FOR_SEQUENCES: Final = (
     "A column of sequences is for tf.keras.experimental.SequenceFeatures, or tf.contrib.feature_column.sequence_input_layer."
@@ -182,7 +190,7 @@ def column_list(feature_columns: object, kind: str = "_FeatureColumn") -> list[F
     Raises:
         ValueError: there is none, two have one name, or something is no column.
     """
-    if isinstance(feature_columns, FeatureColumn):
+    if is_column(feature_columns):
         feature_columns = [feature_columns]
     if isinstance(feature_columns, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict. Its columns are list(columns.values()).")
@@ -190,7 +198,7 @@ def column_list(feature_columns: object, kind: str = "_FeatureColumn") -> list[F
         raise TypeError(f"feature_columns must be a column or an iterable of columns, found {feature_columns!r}")
     by_name: dict[str, FeatureColumn] = {}
     for column in feature_columns:
-        if not isinstance(column, FeatureColumn):
+        if not is_column(column):
             raise ValueError(
                 f"Items of feature_columns must be a {kind}. Given (type {type(column)}): {column}.{_column_of(column)}"
             )
@@ -215,8 +223,8 @@ def dense_columns(feature_columns: object, kind: str = "DenseColumn") -> list[De
     """
     columns: list[DenseColumn] = []
     for column in column_list(feature_columns):
-        if not isinstance(column, DenseColumn):
-            remedy = _FOR_SEQUENCES if isinstance(column, SequenceDenseColumn) else _FOR_CATEGORIES
+        if not is_dense(column):
+            remedy = _FOR_SEQUENCES if gives_sequence(column) else _FOR_CATEGORIES
             raise ValueError(f"Items of feature_columns must be a {kind}. {remedy} Given: {column}")
         columns.append(column)
     return columns
@@ -259,8 +267,8 @@ def make_parse_example_spec(feature_columns: FeatureColumns) -> ParseSpec:
     """
     spec: ParseSpec = {}
     for column in feature_columns:
-        if not isinstance(column, FeatureColumn):
-            is_one = isinstance(feature_columns, FeatureColumn)
+        if not is_column(column):
+            is_one = is_column(feature_columns)
             meant = " Several are wanted: of one column it is a list, [column]." if is_one else _column_of(column)
             raise ValueError(
                 f"All feature_columns must be _FeatureColumn instances. Given: {column}{'.' if meant else ''}{meant}"

@@ -10,18 +10,9 @@ from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import DType
 from weft.models.feature_columns.categorical import HashedCategoricalColumn
-from weft.models.feature_columns.column import (
-    CategoricalColumn,
-    DenseColumn,
-    FeatureColumn,
-    FeatureTensor,
-    IdWeightPair,
-    ParseSpec,
-    StateManager,
-    TransformedFeatures,
-    sparse,
-)
+from weft.models.feature_columns.column import CategoricalColumn, FeatureColumn, is_categorical, is_dense, sparse
 from weft.models.feature_columns.column_checks import whole_number
+from weft.models.feature_columns.contracts import FeatureTensor, IdWeightPair, ParseSpec, StateManager, TransformedFeatures
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.feature_columns.transformation_cache import to_sparse
 from weft.ops.io.example_features import VarLenFeature
@@ -167,7 +158,7 @@ def _crossable(key: object) -> str:
     """The column to cross instead of a dense one."""
     if isinstance(key, NumericColumn):
         return f". Numbers are crossed by their buckets: tf.feature_column.bucketized_column({key.name}, [...])"
-    if isinstance(key, DenseColumn):
+    if is_dense(key):
         return ". Cross the categorical column that it is made of"
     return ""
 
@@ -190,7 +181,7 @@ def crossed_column(
     if not keys or len(keys) < 2:
         raise ValueError(f"keys must be a list with length > 1. Given: {keys}")
     for key in keys:
-        if not isinstance(key, str | CategoricalColumn):
+        if not (isinstance(key, str) or is_categorical(key)):
             raise ValueError(
                 "Unsupported key type. All keys must be either string, or categorical column except HashedCategoricalColumn. "
                 f"Given: {key}{_crossable(key)}"

@@ -15,17 +15,20 @@ from weft.models.feature_columns.column import (
     CategoricalColumn,
     DenseColumn,
     FeatureColumn,
-    FeatureTensor,
-    IdWeightPair,
-    ParseSpec,
     SequenceDenseColumn,
-    StateManager,
-    TensorSequenceLengthPair,
-    TransformedFeatures,
     check_categorical,
+    is_categorical,
 )
 from weft.models.feature_columns.column_checks import whole_number
 from weft.models.feature_columns.combined import WeightedCategoricalColumn
+from weft.models.feature_columns.contracts import (
+    FeatureTensor,
+    IdWeightPair,
+    ParseSpec,
+    StateManager,
+    TensorSequenceLengthPair,
+    TransformedFeatures,
+)
 from weft.models.feature_columns.sequence_ids import check_no_sequence, check_sequence, sequence_length
 from weft.ops.io.checkpoint_initializer import init_from_checkpoint
 from weft.ops.nn.embedding import safe_embedding_lookup_sparse
@@ -308,7 +311,7 @@ def shared_embedding_columns(
 
 def _check_alike(columns: Sequence[CategoricalColumn]) -> None:
     first = columns[0]
-    if not isinstance(first, CategoricalColumn):
+    if not is_categorical(first):
         raise ValueError(
             f"All categorical_columns must be subclasses of _CategoricalColumn. Given: {first}, of type: {type(first)}"
         )

@@ -10,14 +10,11 @@ from weft.models.feature_columns.column import (
     CategoricalColumn,
     DenseColumn,
     FeatureColumn,
-    ParseSpec,
     SequenceDenseColumn,
-    StateManager,
-    TensorSequenceLengthPair,
-    TransformedFeatures,
     check_categorical,
     dense,
 )
+from weft.models.feature_columns.contracts import ParseSpec, StateManager, TensorSequenceLengthPair, TransformedFeatures
 from weft.models.feature_columns.sequence_ids import check_no_sequence, check_sequence, sequence_length
 from weft.ops.array.filling import one_hot
 from weft.ops.array.gather_scatter import scatter_nd

@@ -8,7 +8,12 @@ from weft.framework.building.aliases import VariableLike
 from weft.framework.graphs.collections import GraphKeys
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
-from weft.models.feature_columns.column import CategoricalColumn, DenseColumn, FeatureColumn, FeatureMap
+from weft.models.feature_columns.column import (
+    FeatureColumn,
+    FeatureMap,
+    is_categorical,
+    is_dense,
+)
 from weft.models.feature_columns.column_checks import check_batch_sizes, column_list, element_count
 from weft.models.feature_columns.flat_rows import flat_rows
 from weft.models.feature_columns.scope_state import ScopeStateManager
@@ -57,7 +62,7 @@ def linear_model(
         with variable_scope(None, default_name=column.scope_name) as scope:
             scopes[_last_part(scope.name)] = column
     for column in columns:
-        if not isinstance(column, DenseColumn | CategoricalColumn):
+        if not (is_dense(column) or is_categorical(column)):
             raise ValueError(f"Items of feature_columns must be either a _DenseColumn or _CategoricalColumn. Given: {column}")
     state = ScopeStateManager(weight_collections, trainable)
     graph = get_default_graph()
@@ -96,7 +101,7 @@ def _weighted(
     trainable: bool,
 ) -> Tensor:
     """The column's part of the sum, `[batch, units]`."""
-    if isinstance(column, CategoricalColumn):
+    if is_categorical(column):
         weights = _zeros("weights", (column.num_buckets, units), state, trainable)
         ids, per_id = column.get_sparse_tensors(cache, state)
         batch = ids.shape.as_list()[0] if ids.shape.ndims else None
@@ -106,7 +111,7 @@ def _weighted(
         total = safe_embedding_lookup_sparse(weights, ids, per_id, combiner=combiner, name="weighted_sum")
         total.set_shape([batch, units])
         return total
-    assert isinstance(column, DenseColumn)
+    assert is_dense(column)
     width = element_count(column.variable_shape)
     weights = _zeros("weights", (width, units), state, trainable)
     tensor = column.get_dense_tensor(cache, state)

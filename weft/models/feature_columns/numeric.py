@@ -12,16 +12,7 @@ from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import DType
 from weft.framework.types.tensor_shape import TensorShape
-from weft.models.feature_columns.column import (
-    CategoricalColumn,
-    DenseColumn,
-    FeatureColumn,
-    IdWeightPair,
-    ParseSpec,
-    StateManager,
-    TransformedFeatures,
-    dense,
-)
+from weft.models.feature_columns.column import CategoricalColumn, DenseColumn, FeatureColumn, dense
 from weft.models.feature_columns.column_checks import (
     Defaults,
     check_key,
@@ -31,6 +22,7 @@ from weft.models.feature_columns.column_checks import (
     checked_shape,
     normalized,
 )
+from weft.models.feature_columns.contracts import IdWeightPair, ParseSpec, StateManager, TransformedFeatures
 from weft.ops.array.filling import one_hot
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import expand_dims, reshape, shape

@@ -11,15 +11,8 @@ from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import DType
 from weft.models.feature_columns.categorical import categorical_column_with_hash_bucket, categorical_column_with_identity
-from weft.models.feature_columns.column import (
-    CategoricalColumn,
-    FeatureColumn,
-    FeatureTensor,
-    IdWeightPair,
-    ParseSpec,
-    StateManager,
-    TransformedFeatures,
-)
+from weft.models.feature_columns.column import CategoricalColumn, FeatureColumn
+from weft.models.feature_columns.contracts import FeatureTensor, IdWeightPair, ParseSpec, StateManager, TransformedFeatures
 from weft.models.feature_columns.vocabulary import (
     categorical_column_with_vocabulary_file,
     categorical_column_with_vocabulary_list,

@@ -11,16 +11,7 @@ from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import DType
 from weft.framework.types.tensor_shape import TensorShape
-from weft.models.feature_columns.column import (
-    FeatureColumn,
-    FeatureMap,
-    ParseSpec,
-    SequenceDenseColumn,
-    StateManager,
-    TensorSequenceLengthPair,
-    TransformedFeatures,
-    sparse,
-)
+from weft.models.feature_columns.column import FeatureColumn, FeatureMap, SequenceDenseColumn, gives_sequence, sparse
 from weft.models.feature_columns.column_checks import (
     check_batch_sizes,
     check_number,
@@ -29,6 +20,7 @@ from weft.models.feature_columns.column_checks import (
     element_count,
     normalized,
 )
+from weft.models.feature_columns.contracts import ParseSpec, StateManager, TensorSequenceLengthPair, TransformedFeatures
 from weft.models.feature_columns.input_layer import tensors_of
 from weft.models.feature_columns.scope_state import ScopeStateManager
 from weft.models.feature_columns.sequence_ids import sequence_length
@@ -159,7 +151,7 @@ def sequence_columns(feature_columns: object) -> list[SequenceDenseColumn]:
     """The columns in order of their names; ValueError for one that is none of sequences."""
     columns: list[SequenceDenseColumn] = []
     for column in column_list(feature_columns):
-        if not isinstance(column, SequenceDenseColumn):
+        if not gives_sequence(column):
             raise ValueError(
                 "All feature_columns must be of type _SequenceDenseColumn. You can wrap a sequence_categorical_column with an "
                 f"embedding_column or indicator_column. Given (type {type(column)}): {column}"

@@ -9,7 +9,9 @@ from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import DType
-from weft.models.feature_columns.column import FeatureColumn, FeatureMap, FeatureTensor, StateManager
+from weft.models.feature_columns.column import FeatureMap, is_column
+from weft.models.feature_columns.contracts import FeatureTensor, StatefulColumn, StateManager
+from weft.models.feature_columns.former_columns import ManagedFeatures
 from weft.ops.array.batch_gather import gather_nd
 from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import expand_dims, rank, shape
@@ -22,7 +24,7 @@ from weft.platform.hints.spelling import did_you_mean
 from weft.platform.logs import tf_logging
 
 
-class FeatureTransformationCache:
+class FeatureTransformationCache(ManagedFeatures):
     """Raw features by name, and transformed ones by column.
 
     Args:
@@ -33,7 +35,7 @@ class FeatureTransformationCache:
         self._features: Mapping[str, object] = dict(features)
         self._transformed: dict[object, FeatureTensor] = {}
 
-    def get(self, key: str | FeatureColumn, state_manager: StateManager) -> FeatureTensor:
+    def get(self, key: str | StatefulColumn, state_manager: StateManager) -> FeatureTensor:
         """The raw feature of a name, or the transformed one of a column, which is asked the first time.
 
         Raises:
@@ -49,7 +51,7 @@ class FeatureTransformationCache:
         elif isinstance(key, str):
             names = sorted(each for each in self._features if isinstance(each, str))
             raise ValueError(f"Feature {key} is not in features dictionary. It has {names}.{did_you_mean(key, names)}")
-        elif not isinstance(key, FeatureColumn):
+        elif not is_column(key):
             raise TypeError(f'"key" must be either a "str" or "FeatureColumn". Provided: {key}')
         else:
             tf_logging.debug("Transforming feature_column %s.", key)

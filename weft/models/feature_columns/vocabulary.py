@@ -11,8 +11,9 @@ from weft.framework.composites.sparse_tensor import SparseTensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import DType, as_dtype
 from weft.models.feature_columns.categorical import KeyedColumn
-from weft.models.feature_columns.column import StateManager, dense
+from weft.models.feature_columns.column import dense
 from weft.models.feature_columns.column_checks import check_key, check_same_kind, check_string_or_int, whole_number
+from weft.models.feature_columns.contracts import StateManager
 from weft.ops.lookup.tables import LookupInterface
 from weft.ops.lookup.vocabularies import index_table_from_file, index_table_from_tensor
 from weft.ops.math.casting import cast

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from weft.framework.composites.sparse_tensor import SparseTensor
-from weft.models.feature_columns.column import FeatureColumn, ParseSpec, StateManager, TransformedFeatures
+from weft.models.feature_columns.column import FeatureColumn
+from weft.models.feature_columns.contracts import ParseSpec, StateManager, TransformedFeatures
 
 
 class Lookup(NamedTuple):

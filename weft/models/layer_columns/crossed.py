@@ -7,15 +7,8 @@ from typing import NamedTuple, TypeAlias
 
 from weft.framework.composites.sparse_tensor import SparseTensor
 from weft.framework.nodes.operation import Tensor
-from weft.models.feature_columns.column import (
-    CategoricalColumn,
-    FeatureColumn,
-    IdWeightPair,
-    ParseSpec,
-    StateManager,
-    TransformedFeatures,
-    sparse,
-)
+from weft.models.feature_columns.column import CategoricalColumn, FeatureColumn, is_categorical, sparse
+from weft.models.feature_columns.contracts import IdWeightPair, ParseSpec, StateManager, TransformedFeatures
 from weft.models.layer_columns.column import LayerColumn, Lookup, printed_as
 from weft.models.layer_columns.real_valued import BucketizedColumn
 from weft.models.layer_columns.sparse import SparseColumn
@@ -78,7 +71,7 @@ class CrossedColumn(LayerColumn, CategoricalColumn, _CrossedFields):
                 assert not isinstance(feature, tuple)
                 crossed.append(feature)
             else:
-                assert isinstance(column, CategoricalColumn)
+                assert is_categorical(column)
                 crossed.append(column.get_sparse_tensors(transformation_cache, state_manager).id_tensor)
         return sparse_feature_cross(crossed, True, self.hash_bucket_size, "cross", self.hash_key)
 

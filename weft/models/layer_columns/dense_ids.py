@@ -12,16 +12,8 @@ from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.tensor_shape import TensorShape
-from weft.models.feature_columns.column import (
-    DenseColumn,
-    FeatureColumn,
-    FeatureTensor,
-    ParseSpec,
-    StateManager,
-    TransformedFeatures,
-    dense,
-    sparse,
-)
+from weft.models.feature_columns.column import DenseColumn, FeatureColumn, dense, sparse
+from weft.models.feature_columns.contracts import FeatureTensor, ParseSpec, StateManager, TransformedFeatures
 from weft.models.layer_columns.column import LayerColumn, printed_as, without
 from weft.models.layer_columns.crossed import CrossedColumn
 from weft.models.layer_columns.scattered import scattered_embedding_lookup_sparse

@@ -8,8 +8,9 @@ from weft.framework.building.aliases import Initializer, TensorLike, VariableLik
 from weft.framework.composites.sparse_tensor import SparseTensor
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
-from weft.models.feature_columns.column import DenseColumn, FeatureColumn, FeatureMap, FeatureTensor, ParseSpec, dense
+from weft.models.feature_columns.column import FeatureColumn, FeatureMap, dense, is_dense
 from weft.models.feature_columns.column_checks import element_count
+from weft.models.feature_columns.contracts import FeatureTensor, ParseSpec
 from weft.models.feature_columns.input_layer import tensors_of
 from weft.models.feature_columns.scope_state import ScopeStateManager
 from weft.models.feature_columns.transformation_cache import FeatureTransformationCache
@@ -101,7 +102,7 @@ def input_from_feature_columns(
 
 
 def _dense(column: LayerColumn, cache: FeatureTransformationCache, state: ScopeStateManager) -> Tensor:
-    if not isinstance(column, DenseColumn):
+    if not is_dense(column):
         raise ValueError(
             f"Error creating input layer for column: {column.name}.\n{type(column).__name__.lstrip('_')} is not supported in "
             f"DNN. Please use embedding_column or one_hot_column. column: {column}"

@@ -9,16 +9,8 @@ from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import DType
 from weft.framework.types.tensor_shape import TensorShape
-from weft.models.feature_columns.column import (
-    CategoricalColumn,
-    DenseColumn,
-    FeatureColumn,
-    IdWeightPair,
-    ParseSpec,
-    StateManager,
-    TransformedFeatures,
-    dense,
-)
+from weft.models.feature_columns.column import CategoricalColumn, DenseColumn, FeatureColumn, dense
+from weft.models.feature_columns.contracts import IdWeightPair, ParseSpec, StateManager, TransformedFeatures
 from weft.models.feature_columns.numeric import bucket_ids
 from weft.models.layer_columns.column import LayerColumn, Lookup, printed_as, without
 from weft.ops.array.filling import one_hot

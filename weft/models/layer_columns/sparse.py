@@ -7,17 +7,8 @@ from typing import NamedTuple, TypeAlias
 from weft.framework.composites.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dtypes import DType
-from weft.models.feature_columns.column import (
-    CategoricalColumn,
-    FeatureColumn,
-    FeatureTensor,
-    IdWeightPair,
-    ParseSpec,
-    StateManager,
-    TransformedFeatures,
-    dense,
-    sparse,
-)
+from weft.models.feature_columns.column import CategoricalColumn, FeatureColumn, dense, sparse
+from weft.models.feature_columns.contracts import FeatureTensor, IdWeightPair, ParseSpec, StateManager, TransformedFeatures
 from weft.models.feature_columns.transformation_cache import to_sparse
 from weft.models.layer_columns.column import LayerColumn, Lookup, printed_as
 from weft.ops.io.example_features import VarLenFeature

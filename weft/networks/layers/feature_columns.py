@@ -9,6 +9,7 @@ from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.column import DenseColumn, FeatureColumn, SequenceDenseColumn
 from weft.models.feature_columns.column_checks import dense_columns, element_count
+from weft.models.feature_columns.contracts import StatefulColumn
 from weft.models.feature_columns.sequence_layer import common_length, sequence_columns
 from weft.models.feature_columns.transformation_cache import FeatureTransformationCache
 from weft.networks.config import Config, KerasObject, Options
@@ -17,30 +18,58 @@ from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import reshape, shape
 
 
-class _LayerState:
-    """The variables of the columns, as weights of a layer."""
+class LayerStateManager:
+    """Keeps the variables of columns as weights of a layer.
 
-    def __init__(self, layer: KerasObject) -> None:
-        self._layer = layer
-        self._made: dict[tuple[FeatureColumn, str], VariableLike] = {}
+    Args:
+        layer: the layer.
+        trainable: whether the variables are trained, where their columns and the layer say so too.
+    """
+
+    def __init__(self, layer: KerasObject, trainable: bool = True) -> None:
+        self._layer, self._trainable = layer, trainable
+        self._resources: dict[tuple[StatefulColumn, str], object] = {}
+        self._made: dict[tuple[StatefulColumn, str], VariableLike] = {}
 
     def create_variable(
-        self, feature_column: FeatureColumn, name: str, shape: tuple[int, ...], dtype: DTypeLike | None = None,
+        self, feature_column: StatefulColumn, name: str, shape: tuple[int, ...], dtype: DTypeLike | None = None,
         trainable: bool = True, use_resource: bool = True, initializer: Initializer | None = None,
     ) -> VariableLike:  # fmt: skip
         """Make a weight of the layer."""
         made: VariableLike = self._layer.add_weight(
-            name, shape, dtype, initializer, trainable=self._layer.trainable and trainable, use_resource=use_resource
-        )
+            name, shape, dtype, initializer, trainable=self._layer.trainable and self._trainable and trainable,
+            use_resource=use_resource,
+        )  # fmt: skip
         self._made[feature_column, name] = made
         return made
 
-    def get_variable(self, feature_column: FeatureColumn, name: str) -> VariableLike:
-        """The column's variable."""
+    def get_variable(self, feature_column: StatefulColumn, name: str) -> VariableLike:
+        """The column's variable.
+
+        Raises:
+            ValueError: the column has made none of this name.
+        """
+        if (feature_column, name) not in self._made:
+            raise ValueError(f"Variable does not exist: {name!r} of the column {feature_column.name}.")
         return self._made[feature_column, name]
 
-    def add_resource(self, feature_column: FeatureColumn, name: str, resource: object) -> None:
-        """Do nothing: the graph's collections have the table."""
+    def add_resource(self, feature_column: StatefulColumn, name: str, resource: object) -> None:
+        """Keep what the column has made beside variables, such as a table."""
+        self._resources[feature_column, name] = resource
+
+    def has_resource(self, feature_column: StatefulColumn, name: str) -> bool:
+        """Whether the column has made it."""
+        return (feature_column, name) in self._resources
+
+    def get_resource(self, feature_column: StatefulColumn, name: str) -> object:
+        """What the column has made.
+
+        Raises:
+            ValueError: it has made nothing of this name.
+        """
+        if not self.has_resource(feature_column, name):
+            raise ValueError(f"Resource does not exist: {name!r} of the column {feature_column.name}.")
+        return self._resources[feature_column, name]
 
 
 class _ColumnLayer(Layer):
@@ -48,7 +77,7 @@ class _ColumnLayer(Layer):
 
     # Told by subclasses, which know what kind their columns are of.
     _columns: Sequence[DenseColumn] | Sequence[SequenceDenseColumn] = ()
-    _state: _LayerState
+    _state: LayerStateManager
 
     def build(self, input_shape: Nest) -> None:
         """Make the columns' variables."""
@@ -84,7 +113,7 @@ class DenseFeatures(_ColumnLayer):
     def __init__(self, feature_columns: object, trainable: bool = True, name: str | None = None, **kwargs: Options) -> None:
         super().__init__(trainable=trainable, name=name, **kwargs)
         self._columns: list[DenseColumn] = dense_columns(feature_columns)
-        self._state = _LayerState(self)
+        self._state = LayerStateManager(self)
 
     def call(self, features: Nest, cols_to_output_tensors: dict[FeatureColumn, Tensor] | None = None) -> Tensor:
         """The columns' tensors, side by side; ValueError unless features come by name.
@@ -123,7 +152,7 @@ class SequenceFeatures(_ColumnLayer):
     def __init__(self, feature_columns: object, trainable: bool = True, name: str | None = None, **kwargs: Options) -> None:
         super().__init__(trainable=trainable, name=name, **kwargs)
         self._columns: list[SequenceDenseColumn] = sequence_columns(feature_columns)
-        self._state = _LayerState(self)
+        self._state = LayerStateManager(self)
 
     def call(self, features: Nest) -> Nest:
         """The sequences and their lengths; ValueError unless features come by name.
