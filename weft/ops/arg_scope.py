@@ -88,7 +88,11 @@ def arg_scope(list_ops_or_scope: object, **kwargs: object) -> Iterator[_Scope]:
         scope = dict(list_ops_or_scope)
     else:
         if not isinstance(list_ops_or_scope, list | tuple):
-            raise TypeError("list_ops_or_scope must either be a list/tuple or reused scope (i.e. dict)")
+            name = getattr(list_ops_or_scope, "__name__", "")
+            raise TypeError(
+                "list_ops_or_scope must either be a list/tuple or reused scope (i.e. dict), got "
+                f"{f'the function {name}: [{name}] is a list of it' if name else repr(list_ops_or_scope)}"
+            )
         scope = dict(current_arg_scope())
         for function in list_ops_or_scope:
             if not has_arg_scope(function):

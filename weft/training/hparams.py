@@ -6,7 +6,7 @@ import json
 import numbers
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NoReturn
 
 from weft.framework.building.aliases import Nest
 
@@ -126,6 +126,12 @@ class HParams:
         self._model_structure = model_structure
         for name, value in kwargs.items():
             self.add_hparam(name, value)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(f"'HParams' object has no attribute {name!r}")
+        known = ", ".join(self._types)
+        raise AttributeError(f"'HParams' object has no attribute {name!r}. It has {known or 'no hyperparameter'}.")
 
     def add_hparam(self, name: str, value: Nest) -> None:
         """Add a hyperparameter.

@@ -106,7 +106,13 @@ class GFile:
         return self._writer
 
     def _decoded(self, data: bytes) -> Any:
-        return data if self._binary else data.decode()
+        if self._binary:
+            return data
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            error.reason += f": the file {self._name!r} is no text; the mode 'rb' reads its bytes"
+            raise
 
     def write(self, file_content: str | bytes) -> None:
         """Write text, as UTF-8, or bytes.

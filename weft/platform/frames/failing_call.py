@@ -40,11 +40,19 @@ def failing(error: BaseException) -> tuple[ast.expr | None, FrameType | None]:
     lines = [linecache.getline(code.co_filename, each).encode() for each in range(line, last_line + 1)]
     lines[-1] = lines[-1][:end]
     lines[0] = lines[0][start:]
+    parsed = _expression(b"".join(lines).decode(errors="replace"))
+    return (None, None) if parsed is None else (parsed, trace.tb_frame)
+
+
+def _expression(text: str) -> ast.expr | None:
+    """The expression of a text; of `a += b` that is `a + b`."""
     try:
-        parsed = ast.parse(b"".join(lines).decode(errors="replace"), mode="eval").body
-    except (SyntaxError, ValueError):
-        return None, None
-    return parsed, trace.tb_frame
+        statement = ast.parse(text).body[0]
+    except (SyntaxError, ValueError, IndexError):
+        return None
+    if isinstance(statement, ast.AugAssign):
+        return ast.BinOp(statement.target, statement.op, statement.value)
+    return statement.value if isinstance(statement, ast.Expr) else None
 
 
 def last_frame_of_program(error: BaseException) -> tuple[FrameType | None, int]:

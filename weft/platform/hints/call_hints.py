@@ -289,6 +289,8 @@ def _called(error: BaseException, name: str) -> Callable[..., object] | None:
     if not callable(found) or not is_of_weft(found):
         return None
     names = {getattr(found, "__qualname__", ""), getattr(found, "__name__", "")}
+    if code := getattr(inspect.unwrap(found), "__code__", None):
+        names.add(code.co_qualname)  # a function may go by another name than the one that it was defined by
     if isinstance(found, type):
         names = {f"{each.__qualname__}.{maker}" for each in found.__mro__ for maker in ("__init__", "__new__")}
     return found if name in names else None

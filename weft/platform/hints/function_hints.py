@@ -36,6 +36,7 @@ _CALLED_WITH: Final = {
     ("input_fn", "train"): _NONE,
     ("input_fn", "evaluate"): _NONE,
     ("input_fn", "predict"): _NONE,
+    ("main", "run"): "{0} is called with one argument, the list of the program's name and what no flag took: def {0}(argv).",
 }
 
 

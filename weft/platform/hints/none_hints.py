@@ -53,6 +53,12 @@ def hint_for_none(name: str, frame: FrameType, line: int) -> str:
     return _OF_RUN.format(name, fetch) if fetch else ""
 
 
+def hint_for_none_of_run(operand: ast.expr) -> str:
+    """For a call of `run` in place of a value, which was None."""
+    fetch = fetched_by(operand, None)
+    return _OF_RUN.format("None", fetch) if fetch and not fetch.startswith(("[", "(", "{")) else ""
+
+
 def _of_call(call: ast.Call, frame: FrameType) -> str:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     said = _SAYS.get(name)

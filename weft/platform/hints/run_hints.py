@@ -24,7 +24,7 @@ def hint_for_unpacking(error: BaseException) -> str:
         return ""
     fetches = _fetches(statement.value)
     if fetches is None:
-        return _returned(statement.value, frame)
+        return returned(statement.value, frame)
     names = len(statement.targets[0].elts)
     if isinstance(fetches, ast.List | ast.Tuple):
         return f"run returns one value for each fetch, {len(fetches.elts)} here, and there are {names} names for them."
@@ -32,8 +32,13 @@ def hint_for_unpacking(error: BaseException) -> str:
     return f"run returns one value for one fetch, that of {of}: several are fetched as a list, run([{of}, ...])."
 
 
-def _returned(value: ast.expr, frame: FrameType) -> str:
-    """What a function of weft returns, as its documentation says."""
+def returned(value: ast.expr, frame: FrameType) -> str:
+    """What a function of weft returns, as its documentation says; empty for what is no call of one.
+
+    Args:
+        value: the call.
+        frame: where it is made.
+    """
     function = _called(value.func, frame) if isinstance(value, ast.Call) else None
     if not isinstance(value, ast.Call) or not inspect.isfunction(function) or not is_of_weft(function):
         return ""

@@ -14,13 +14,11 @@ from typing import Final
 
 from weft.platform.frames.failing_call import failing, failing_call, last_frame_of_program, passes_weft, resolve
 from weft.platform.frames.program_frames import is_of_weft, is_weft
-from weft.platform.hints.none_hints import hint_for_attribute_of_none, hint_for_none
+from weft.platform.hints.none_hints import hint_for_attribute_of_none, hint_for_none, hint_for_none_of_run
 from weft.platform.hints.run_hints import hint_for_unpacking
+from weft.platform.hints.several_hints import SEVERAL, hint_for_several, is_tensor, items_of
 
 _NONE: Final = re.compile(r"'NoneType'|must be real number, not NoneType")
-_SEQUENCE: Final = re.compile(
-    r"can't multiply sequence by non-int|unsupported operand type\(s\) for .*'list'|bad operand .*'list'"
-)
 _NOT_A_TENSOR: Final = re.compile(r"not '?(Tensor|(?:Ref|Resource)?Variable)'?$")
 _UNPACKED: Final = re.compile(r"cannot unpack non-iterable|values to unpack \(expected|not enough values to unpack")
 _CONDITION: Final = "using a `tf.Tensor` as a Python `bool`"
@@ -33,7 +31,6 @@ _BYTES: Final = re.compile(
     r"bytes-like object is required, not 'str'|\(not \"bytes\"\) to str|must be bytes or a tuple of bytes, not str"
     r"|can't concat str to bytes"
 )
-_SHOWN_ITEMS: Final = 4
 # What is looked through for tensors, so that None is likely to stand for a gradient.
 _MOST_NAMES: Final = 200
 
@@ -78,6 +75,8 @@ def hint_for_value(error: BaseException, text: str) -> str:
         return _RUN_ONLY.format("tensor" if found[1] == "Tensor" else "variable")
     if _BYTES.search(text):
         return _of_bytes(error)
+    if SEVERAL.search(text) and (said := hint_for_several(error)):
+        return said
     if _SPARSE.search(text):
         return (
             "A SparseTensor has three parts, and arithmetic of its own: tf.sparse_add adds, `*` and `/` take a dense tensor, "
@@ -98,6 +97,8 @@ def _of_run(error: BaseException, expression: ast.expr) -> str:
     names = [each.id for part in _operands(expression) for each in ast.walk(part) if isinstance(each, ast.Name)]
     if frame is None:
         return ""
+    if said := next(filter(None, map(hint_for_none_of_run, _operands(expression))), ""):
+        return said
     return next(
         filter(None, (hint_for_none(name, frame, line) for name in names if resolve(ast.Name(name), frame) is None)), ""
     )
@@ -114,7 +115,7 @@ def _of_fetches(error: BaseException) -> str:
         or len(call.args) < 2
     ):
         return ""
-    if not _is_tensor(resolve(call.args[1], frame)):
+    if not is_tensor(resolve(call.args[1], frame)):
         return ""
     fetches = ", ".join(ast.unparse(each) for each in call.args if not isinstance(each, ast.Dict))
     return f"Several fetches are one list, and the feeds come second: {ast.unparse(call.func)}([{fetches}], feed_dict)."
@@ -134,15 +135,6 @@ def _of_none(expression: ast.expr, frame: FrameType) -> str:
 
 def _is_of_tape(operand: ast.expr) -> bool:
     return isinstance(operand, ast.Call) and isinstance(operand.func, ast.Attribute) and operand.func.attr == "gradient"
-
-
-def _of_list(expression: ast.expr, frame: FrameType) -> str:
-    for each in _operands(expression):
-        value = resolve(each, frame)
-        if type(value) is list and value and all(item is None or _is_tensor(item) for item in value):
-            name = ast.unparse(each)
-            return f"{name} is a list of {len(value)} tensor(s), as tf.gradients gives: {name}[0] is the first."
-    return ""
 
 
 def _of_generator(expression: ast.expr, frame: FrameType) -> str:
@@ -169,7 +161,6 @@ def _of_array(expression: ast.expr, frame: FrameType) -> str:
 
 _RULES: Final[dict[re.Pattern[str], Callable[[ast.expr, FrameType], str]]] = {
     _NONE: _of_none,
-    _SEQUENCE: _of_list,
     _NO_ITEMS: _of_generator,
     _NO_KEY: _of_array,
 }
@@ -195,7 +186,7 @@ def _of_key(error: KeyError) -> str:
     key = error.args[0] if error.args else None
     if isinstance(key, bytes):
         return _of_bytes_key(error, key)
-    if not _is_tensor(key):
+    if not is_tensor(key):
         return ""
     return (
         "A tensor has a value in a run only, and is no key of a dict of values: session.run(tensor) returns the key, and a "
@@ -245,16 +236,7 @@ def _of_items(expression: ast.Subscript, frame: FrameType) -> str:
     owner = resolve(expression.value, frame)
     if not isinstance(owner, list | tuple) or not any(is_of_weft(type(each)) for each in owner):
         return ""
-    name = ast.unparse(expression.value)
-    if fields := getattr(type(owner), "_fields", ()):
-        return f"{name} is of type {type(owner).__name__} and has {', '.join(f'{name}.{each}' for each in fields)}."
-    items = ", ".join(f"{name}[{index}] is {_short(each)}" for index, each in enumerate(owner[:_SHOWN_ITEMS]))
-    return f"{name} has {len(owner)} item{'s' * (len(owner) != 1)}: {items}{', ...' if len(owner) > _SHOWN_ITEMS else ''}."
-
-
-def _short(item: object) -> str:
-    name = getattr(item, "name", "") if _is_tensor(item) else ""
-    return f"{name!r}" if name else f"of type {type(item).__name__}"
+    return items_of(ast.unparse(expression.value), owner)
 
 
 def _operands(expression: ast.expr) -> list[ast.expr]:
@@ -279,12 +261,6 @@ def _of_results(expression: ast.Subscript, frame: FrameType) -> str:
     )
 
 
-def _is_tensor(value: object) -> bool:
-    """Whether it is part of a graph; its class tells, so that no code of the program runs."""
-    kind = type(value)
-    return (is_of_weft(kind) and hasattr(kind, "_as_graph_element")) or kind.__name__ == "Tensor"
-
-
 def _has_tensors(frame: FrameType) -> bool:
     values = list({**frame.f_globals, **frame.f_locals}.values())[-_MOST_NAMES:]
-    return any(map(_is_tensor, values))
+    return any(map(is_tensor, values))

@@ -50,7 +50,8 @@ class Saver:
         sharded: let each device's task write its variables itself, to a file system that all of them see; where they do not,
             `save` raises NotFoundError.
         max_to_keep: how many checkpoints to keep; None or 0 keeps all.
-        keep_checkpoint_every_n_hours: besides, keep one for ever each time so many hours have passed.
+        keep_checkpoint_every_n_hours: besides, keep one for ever each time so many hours have passed; None is 0, which
+            keeps all of them.
         name: the name scope of the nodes; "save" when None.
         restore_sequentially: accepted; a restore reads one tensor after the other.
         saver_def: names the nodes of a Saver that the graph has already; none are added.
@@ -84,7 +85,7 @@ class Saver:
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,
-        keep_checkpoint_every_n_hours: float = 10000.0,
+        keep_checkpoint_every_n_hours: float | None = 10000.0,
         name: str | None = None,
         restore_sequentially: bool = False,
         saver_def: saver_pb2.SaverDef | None = None,
@@ -100,13 +101,13 @@ class Saver:
             raise ValueError(
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None."
             )
-        hours = keep_checkpoint_every_n_hours
+        hours = keep_checkpoint_every_n_hours or 0.0
         check_arguments(Saver.__init__, keep_checkpoint_every_n_hours=hours, name=name, saver_def=saver_def, builder=builder)
         self._max_to_keep = checked_number(max_to_keep)
         self._var_list = var_list
         self._reshape = reshape
         self._sharded = sharded
-        self._keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
+        self._keep_checkpoint_every_n_hours = hours
         self._name = name
         self._restore_sequentially = restore_sequentially
         self.saver_def: Any = saver_def
