@@ -29,6 +29,13 @@ def test_a_hooks_method_is_told_with_its_arguments() -> None:
     assert hint_for_function(text, "run", {}) == "A hook's before_run is called as before_run(self, run_context)."
 
 
+def test_the_main_function_is_told_with_its_argument() -> None:
+    def main() -> None: ...
+
+    text = "main() takes 0 positional arguments but 1 was given"
+    assert hint_for_function(text, "run", {"main": main}).endswith("def main(argv).")
+
+
 def test_other_errors_get_none() -> None:
     assert hint_for_function("pair() got an unexpected keyword argument 'c'", "cond", {"true_fn": pair}) == ""
     assert hint_for_function("other() missing 1 required positional argument: 'b'", "cond", {"true_fn": pair}) == ""

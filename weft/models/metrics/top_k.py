@@ -41,8 +41,8 @@ _NODES_OF_SETS: Final = {(False, False): 3, (False, True): 45, (True, False): 3,
 _NO_LABEL: Final = int(np.iinfo(np.int64).min)  # fills the rows of sparse labels
 
 
-def _dense(labels: Labels) -> Tensor:
-    """The labels of each example in a row; sparse ones are filled with what is no label."""
+def _class_numbers(labels: Labels) -> Tensor | SparseTensor:
+    """The labels as a tensor; TypeError unless they are of int64."""
     labels = convert_to_tensor_or_sparse_tensor(labels)
     if labels.dtype.base_dtype != dtypes.int64:
         dense = labels if isinstance(labels, Tensor) else labels.values
@@ -50,6 +50,12 @@ def _dense(labels: Labels) -> Tensor:
             f"Types don't match, {dtypes.int64} vs {labels.dtype.base_dtype}: labels are {described(dense)}, and int64 is "
             "wanted: tf.cast(labels, tf.int64) converts them."
         )
+    return labels
+
+
+def _dense(labels: Labels) -> Tensor:
+    """The labels of each example in a row; sparse ones are filled with what is no label."""
+    labels = _class_numbers(labels)
     if isinstance(labels, Tensor):
         return labels
     whole = SparseTensor(labels.indices, labels.values, labels.dense_shape)
@@ -264,7 +270,7 @@ def average_precision_at_k(
         raise ValueError(f"Invalid k={k}.")
     with input_scope(name, f"average_precision_{_place(k, None)}", (predictions, labels, weights)) as scope:
         chosen = top_k(predictions, k).indices
-        labels = _without_unknown(convert_to_tensor_or_sparse_tensor(labels), shape_of(predictions)[-1])
+        labels = _without_unknown(_class_numbers(labels), shape_of(predictions)[-1])
         return average_precision_at_top_k(chosen, labels, weights, metrics_collections, updates_collections, scope)
 
 
