@@ -163,7 +163,7 @@ class BaseSession:
             TypeError: `feed_list` is no list of tensors.
         """
         if feed_list is not None and not isinstance(feed_list, list | tuple):
-            raise TypeError("`feed_list` must be a list or tuple.")
+            raise TypeError(f"`feed_list` must be a list or tuple of the tensors to feed, not {feed_list!r}.")
         fed = feeds.tensors_of(self._graph, feed_list)
         count = len(feed_list or ())
         plan = self._steps.make(fetches, fed)

@@ -596,3 +596,13 @@ def test_warm_starting_goes_by_the_names_of_a_checkpoint_of_objects(tmp_path: Pa
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         assert [each.tolist() for each in sess.run([fruit, renamed])] == [[0.5, 1.0], 3.0]
+
+
+@pytest.mark.parametrize("hours", [None, 0])
+def test_no_hours_between_checkpoints_to_keep_keep_all(tmp_path, hours):
+    variable = tf.Variable(1.0)
+    saver = tf.train.Saver(max_to_keep=1, keep_checkpoint_every_n_hours=hours)
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        paths = [saver.save(session, str(tmp_path / "model"), global_step=step) for step in range(3)]
+    assert all(map(tf.train.checkpoint_exists, paths))

@@ -92,7 +92,15 @@ class BuildingScopes:
                     f"Can not convert a NoneType into a Tensor or Operation. It is item {index} of control_dependencies: what "
                     "was to make the operation has returned none."
                 )
-            yield self._control_operation(item)
+            try:
+                yield self._control_operation(item)
+            except KeyError as error:
+                if not isinstance(items, str):
+                    raise
+                raise KeyError(
+                    f"{error.args[0]} control_dependencies takes a list, and was given the text {items!r}: "
+                    f"tf.get_collection({items!r}) is the list of what the graph has under this name."
+                ) from None
 
     def _control_operation(self, item: object) -> Operation:
         """The operation that an item of `control_dependencies` stands for; the graph knows."""

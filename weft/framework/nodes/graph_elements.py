@@ -173,8 +173,10 @@ def _find_element(elements: Elements, obj: object, allow_tensor: bool, allow_ope
 
 def _outputs_of(obj: object) -> str:
     """The tensors that an operation has, where one is wanted."""
-    if not isinstance(obj, Operation) or not obj.outputs:
+    if not isinstance(obj, Operation):
         return ""
+    if not obj.outputs:
+        return f" The operation {obj.name!r} has no value."
     return f" The operation {obj.name!r} gives {', '.join(repr(each.name) for each in obj.outputs)}: operation.outputs[0]."
 
 

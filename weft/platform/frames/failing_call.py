@@ -73,7 +73,8 @@ def _last_of_program(trace: TracebackType | None) -> TracebackType | None:
 def resolve(expression: ast.expr, frame: FrameType) -> object:
     """What a dotted name, or an item of it, stands for.
 
-    Attributes of objects are looked up in their class, items in lists and dicts only, so that no code of theirs runs.
+    Attributes of objects are looked up in their class, but for the fields of named tuples, and items in lists and dicts only,
+    so that no code of theirs runs.
     """
     if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
         return _item(resolve(expression.value, frame), expression.slice.value)
@@ -87,7 +88,7 @@ def resolve(expression: ast.expr, frame: FrameType) -> object:
     owner = resolve(expression.value, frame)
     if owner is None:
         return None
-    if isinstance(owner, ModuleType | type):
+    if isinstance(owner, ModuleType | type) or (isinstance(owner, tuple) and expression.attr in getattr(owner, "_fields", ())):
         return getattr(owner, expression.attr, None)
     return inspect.getattr_static(type(owner), expression.attr, None)
 

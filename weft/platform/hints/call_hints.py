@@ -20,6 +20,7 @@ from weft.platform.frames.program_frames import is_of_weft
 from weft.platform.hints.argument_hints import hint_for_arguments
 from weft.platform.hints.habit_hints import hint_for_habit
 from weft.platform.hints.old_python_hints import hint_for_old_python
+from weft.platform.hints.run_hints import fetched_by, given_before
 from weft.platform.hints.spelling import did_you_mean
 from weft.platform.hints.value_hints import hint_for_value
 
@@ -42,7 +43,7 @@ _CONVERSIONS: Final = {
     "fraction": " array.astype(int) makes whole numbers of those of an array, int(x) of one.",
 }
 _NO_FIELD: Final = re.compile(r'Protocol message (\w+) has no "(\w+)" field')
-_NO_BLOCK: Final = re.compile(r"'(?:\w+_)?(method|function)' object does not support the context manager protocol")
+_NO_BLOCK: Final = re.compile(r"'(?:\w+_)?(method|function|type)' object does not support the context manager protocol")
 _NOT_CALLABLE: Final = re.compile(r"'\w+' object is not callable")
 # Where the messages that programs fill in are, as far as they have been imported.
 _MESSAGES: Final = "weft.proto."
@@ -108,7 +109,7 @@ def _block_hint(error: BaseException, kind: str) -> str:
     except SyntaxError:
         return ""
     name = ast.unparse(statement.items[0].context_expr) if isinstance(statement, ast.With) else ""
-    return f"{name} is a {kind}: is its call lacking, {name}()?" if name else ""
+    return f"{name} is a {'class' if kind == 'type' else kind}: is its call lacking, {name}()?" if name else ""
 
 
 def _of_class(error: BaseException) -> str:
@@ -193,10 +194,19 @@ def _key_hint(error: KeyError) -> str:
     owner = resolve(found.value, frame)
     if type(owner) is not dict or not all(isinstance(each, str) for each in owner):
         return ""
-    if not any(is_of_weft(type(value)) for value in owner.values()) and not did_you_mean(key, owner):
+    is_ours = any(is_of_weft(type(value)) for value in owner.values()) or _is_of_run(error, found.value, frame)
+    if not is_ours and not did_you_mean(key, owner):
         return ""
     keys = ", ".join(repr(each) for each, _ in zip(owner, range(_SHOWN_FIELDS), strict=False))
     return f"{ast.unparse(found.value)} has {keys}{', ...' if len(owner) > _SHOWN_FIELDS else ''}.{did_you_mean(key, owner)}"
+
+
+def _is_of_run(error: KeyError, owner: ast.expr, frame: FrameType) -> bool:
+    """Whether a dict has values that a run gave, of a program or for a hook."""
+    if isinstance(owner, ast.Attribute):
+        return is_of_weft(type(resolve(owner.value, frame)))
+    given = given_before(owner.id, frame, last_frame_of_program(error)[1]) if isinstance(owner, ast.Name) else None
+    return given is not None and bool(fetched_by(*given))
 
 
 def _field_hint(error: BaseException, message: str, field: str) -> str:

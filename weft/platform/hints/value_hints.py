@@ -25,6 +25,7 @@ _CONDITION: Final = "using a `tf.Tensor` as a Python `bool`"
 _NO_KEY: Final = re.compile(r"unhashable type: 'numpy\.ndarray'")
 _NO_JSON: Final = re.compile(r"Object of type (Tensor|(?:Ref|Resource)?Variable) is not JSON serializable")
 _NO_NEXT: Final = re.compile(r"'Iterator' object is not (?:an iterator|iterable)")
+_OPERATION: Final = re.compile(r"unsupported operand type\(s\) for .*'Operation'|bad operand type for .*'Operation'")
 _SPARSE: Final = re.compile(r"unsupported operand type\(s\) for .*'SparseTensor'")
 _NO_ITEMS: Final = re.compile(r"'generator' object is not subscriptable")
 _BYTES: Final = re.compile(
@@ -75,6 +76,8 @@ def hint_for_value(error: BaseException, text: str) -> str:
         return _RUN_ONLY.format("tensor" if found[1] == "Tensor" else "variable")
     if _BYTES.search(text):
         return _of_bytes(error)
+    if _OPERATION.search(text):
+        return _of_operand(error)
     if SEVERAL.search(text) and (said := hint_for_several(error)):
         return said
     if _SPARSE.search(text):
@@ -180,6 +183,17 @@ def _of_operation(error: AttributeError) -> str:
     if error.name != "eval" or type(error.obj).__name__ != "Operation":
         return ""
     return "An operation has no value, but does something: operation.run(), or session.run(operation)."
+
+
+def _of_operand(error: BaseException) -> str:
+    """For an operation in the place of a tensor."""
+    expression, frame = failing(error)
+    if expression is None or frame is None:
+        return ""
+    name = next(
+        (ast.unparse(each) for each in _operands(expression) if type(resolve(each, frame)).__name__ == "Operation"), "It"
+    )
+    return f"{name} is an operation, which does something and has no value: tensors have one, such as its outputs."
 
 
 def _of_key(error: KeyError) -> str:

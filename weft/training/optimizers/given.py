@@ -107,11 +107,28 @@ def differentiated(variable: Variable) -> Tensor:
     return variable.reference if isinstance(variable, Variable) else variable
 
 
-def checked_gradient(gradient: Tensor | IndexedSlices | None) -> Any:
-    """A gradient as tensor or IndexedSlices, or None; TypeError for anything else."""
+def checked_gradient(gradient: Tensor | IndexedSlices | None, variable: Any = None) -> Any:
+    """A gradient as tensor or IndexedSlices, or None.
+
+    Args:
+        gradient: what the program gave.
+        variable: what it is for, where that is known.
+
+    Raises:
+        TypeError: it is none of these. ValueError: it is a list that does not fit the variable.
+    """
     if gradient is None:
         return None
     try:
-        return convert_to_tensor_or_indexed_slices(gradient)
+        found = convert_to_tensor_or_indexed_slices(gradient)
     except TypeError:
         raise TypeError(f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {gradient}") from None
+    if isinstance(gradient, list | tuple) and isinstance(variable, Variable):
+        shape = found.get_shape()
+        if not shape.is_compatible_with(variable.shape):
+            raise ValueError(
+                f"Shapes {shape} and {variable.shape} are incompatible: the gradient for the variable {variable.op.name!r} is "
+                f"a list, {gradient!r}. tf.clip_by_global_norm returns the list of gradients and the norm, gradients, norm = "
+                "tf.clip_by_global_norm(...), and zip(gradients, variables) makes the pairs."
+            )
+    return found

@@ -241,7 +241,7 @@ class Optimizer:
         if replication.current() is not None:
             together: Operation = apply_in_replica(self._distributed_apply, given, global_step, name)
             return together
-        pairs: list[tuple[Any, Any]] = [(checked_gradient(gradient), variable) for gradient, variable in given]
+        pairs: list[tuple[Any, Any]] = [(checked_gradient(gradient, variable), variable) for gradient, variable in given]
         if not pairs:
             raise ValueError(
                 "No variables provided. grads_and_vars is empty: of a zip that was gone through before nothing is left, "

@@ -109,7 +109,10 @@ class CoordinatedSession:
         run_metadata: RunMetadata | None,
     ) -> Any:
         if self._stop_requested:
-            raise RuntimeError("Run called even after should_stop requested.")
+            raise RuntimeError(
+                "Run called even after should_stop requested. A hook or a thread has asked for the end: "
+                "`while not session.should_stop():` ends a loop there."
+            )
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
         requests = [(hook, before_run(context)) for hook, before_run in self._before_run]
         wanted: dict[object, object] = {_CALLER: fetches}

@@ -30,9 +30,11 @@ class Missing:
 
     names: tuple[str, ...]
     told: str
+    # Why, for who waits for another process to initialize the model.
+    why: str = ""
 
     def __str__(self) -> str:
-        return self.told
+        return f"{self.told}{self.why}"
 
 
 def what_is_missing(session: SessionLike, ready_op: Tensor | None) -> Missing | None:
@@ -58,21 +60,23 @@ def what_is_missing(session: SessionLike, ready_op: Tensor | None) -> Missing | 
             f"gave {value!r}"
         )
     names = tuple(name.decode() for name in np.ravel(found).tolist())
-    return Missing(names, _explain(names, session.graph))
+    return Missing(names, _told(names), _why(names, session.graph))
 
 
-def _explain(missing: tuple[str, ...], graph: Graph) -> str:
+def _told(missing: tuple[str, ...]) -> str:
     shown = ", ".join(missing[:_NAMES_SHOWN])
-    if len(missing) > _NAMES_SHOWN:
-        shown += f" and {len(missing) - _NAMES_SHOWN} more"
+    more = f" and {len(missing) - _NAMES_SHOWN} more" if len(missing) > _NAMES_SHOWN else ""
+    return f"Variables not initialized: {shown}{more}"
+
+
+def _why(missing: tuple[str, ...], graph: Graph) -> str:
     shared = {variable.op.name for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)}
-    told = f"Variables not initialized: {shown}"
     if not shared & set(missing):
-        return told
+        return ""
     if shared <= set(missing):
-        return f"{told}. The chief has not initialized the model yet: none of its variables has a value"
+        return ". The chief has not initialized the model yet: none of its variables has a value"
     return (
-        f"{told}. The other {len(shared - set(missing))} variables have values: if this does not change, these are not in the "
+        f". The other {len(shared - set(missing))} variables have values: if this does not change, these are not in the "
         "chief's graph, or have other names or devices there (a name with a task's index or a time in it, variables that "
         "only this task makes)"
     )

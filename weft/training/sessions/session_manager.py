@@ -35,6 +35,7 @@ from weft.training.sessions.revival import ALWAYS, SCOPES, SHARD, WHOLE
 from weft.training.sessions.reviver import Reviver
 from weft.training.sessions.silent_tasks import SilentTasks
 
+_INIT: Final = "An init_op gives all of them values, as tf.global_variables_initializer() does, made behind the last variable."
 _FIRST_POLL_S: Final = 0.02
 _LONGEST_POLL_S: Final = 0.5
 _LOG_EVERY_S: Final = 10.0
@@ -170,13 +171,13 @@ class SessionManager:
         if missing:
             raise RuntimeError(
                 "Init operations did not make model ready for local_init.  Init op: "
-                f"{_name(init_op)}, init fn: {init_fn}, error: {missing}"
+                f"{_name(init_op)}, init fn: {init_fn}, error: {missing.told}. {_INIT}"
             )
         missing = what_is_missing(session, self._ready_op)
         if missing:
             raise RuntimeError(
                 f"Init operations did not make model ready.  Init op: {_name(init_op)}, init fn: {init_fn}, "
-                f"local_init_op: {_name(self._local_init_op)}, error: {missing}"
+                f"local_init_op: {_name(self._local_init_op)}, error: {missing.told}. {_INIT}"
             )
 
     def recover_session(
