@@ -14,8 +14,12 @@ from typing import Final
 
 from weft.platform.frames.failing_call import failing, failing_call, last_frame_of_program, passes_weft, resolve
 from weft.platform.frames.program_frames import is_of_weft, is_weft
-from weft.platform.hints.none_hints import hint_for_attribute_of_none, hint_for_none, hint_for_none_of_run
-from weft.platform.hints.run_hints import hint_for_unpacking
+from weft.platform.hints.run_hints import (
+    hint_for_attribute_of_none,
+    hint_for_none,
+    hint_for_none_of_run,
+    hint_for_unpacking,
+)
 from weft.platform.hints.several_hints import SEVERAL, hint_for_several, is_tensor, items_of
 
 _NONE: Final = re.compile(r"'NoneType'|must be real number, not NoneType")
