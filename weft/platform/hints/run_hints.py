@@ -1,4 +1,4 @@
-"""What `session.run`, or a function of weft, gave, None too, as a program's lines tell, where it was taken for something else."""
+"""What `session.run`, or a function of weft, gave, None too, where a program took it for something else, as its lines tell."""
 
 from __future__ import annotations
 
