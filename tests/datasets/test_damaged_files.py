@@ -53,3 +53,10 @@ def test_shuffling_gives_the_same_order_one_at_a_time_and_in_batches(tmp_path: P
     together = _taken(shuffled.batch(8))
     assert [text for batch in together for text in batch] == [text for (text,) in alone]  # type: ignore[attr-defined, misc]
     assert len(alone) == 90
+
+
+def test_the_buffer_of_later_graphs_is_the_readers_choice(tmp_path: Path) -> None:
+    _, whole = _files(tmp_path)
+    assert _taken(tf.data.TFRecordDataset([whole], buffer_size=-1).batch(5)) == [[b"10", b"11", b"12", b"13", b"14"]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"`buffer_size` must be >= 0, not -2"):
+        _taken(tf.data.TFRecordDataset([whole], buffer_size=-2))

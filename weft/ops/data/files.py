@@ -29,6 +29,8 @@ from weft.ops.io.csv_records import fields_of, value_of_field
 from weft.platform.files import gfile
 
 _SCALARS: Final = {"compression_type": 0, "buffer_size": 0}
+_LATER_DEFAULT: Final = -1
+"""The buffer of TFRecords for which graphs of TensorFlow 2.21 say that its reader chooses it."""
 
 
 def _check_buffer_size(size: Array) -> None:
@@ -212,7 +214,8 @@ def tf_record_dataset(ctx: OpContext, filenames: Array, compression_type: Array,
 
     `[...] string, scalar string, scalar int64 -> scalar variant`
     """
-    _check_buffer_size(buffer_size)
+    if int(buffer_size) != _LATER_DEFAULT:
+        _check_buffer_size(buffer_size)
     compression = compression_of(compression_type)
     return Files(filenames, lambda path: records(path, compression), place_of(ctx))
 
