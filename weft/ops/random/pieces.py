@@ -61,6 +61,9 @@ def for_parts(count: int, work: Callable[[Iterator[slice], Scratch], None]) -> N
     Each thread has a scratch of its own, which `work` gets. The threads end with the call: a process may be forked between two.
     The first error is raised, when all have ended.
     """
+    if count <= PIECE:
+        work(slices(0, count), Scratch(count))
+        return
     threads = max(1, min(count // _PARALLEL, _cores()))
     errors: list[BaseException] = []
 
