@@ -173,9 +173,7 @@ def _begin_with_one_upper(pairs: Array, index: Array, upper: tuple[int, int, int
 @functools.lru_cache(maxsize=64)
 def _few_keys(first: int, second: int) -> Sequence[tuple[int, int]]:
     """The keys of the rounds."""
-    return [
-        (first + step * _KEY_STEPS[0] & 0xFFFFFFFF, second + step * _KEY_STEPS[1] & 0xFFFFFFFF) for step in range(_ROUNDS)
-    ]
+    return [(first + step * _KEY_STEPS[0] & 0xFFFFFFFF, second + step * _KEY_STEPS[1] & 0xFFFFFFFF) for step in range(_ROUNDS)]
 
 
 @functools.lru_cache(maxsize=64)
