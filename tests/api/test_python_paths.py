@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 
 import pytest
 
@@ -272,6 +274,13 @@ def test_the_paths_inside_contrib_that_are_no_files_have_the_names_of_their_pack
     door = importlib.import_module("weft" if doors == "." else f"weft.{doors}")
     name = next(name for name in vars(door) if not name.startswith("_") and name not in ("annotations", "TYPE_CHECKING"))
     assert getattr(module, name) is getattr(door, name)
+
+
+def test_the_paths_inside_contrib_that_are_no_files_are_imported_from_their_package() -> None:
+    pairs = [path.rpartition(".") for path in contrib_paths.FURTHER]
+    program = "".join(f"from weft.{package} import {name}\nassert {name} is not None\n" for package, _, name in pairs)
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_programs_find_the_classes_of_feature_columns_by_their_former_names() -> None:

@@ -44,6 +44,20 @@ def test_the_irises_are_those_of_tensorflow() -> None:
     assert datasets.load_dataset("iris").data.sum() == pytest.approx(irises.data.sum())
 
 
+def test_the_irises_are_inputs_of_estimators() -> None:
+    pytest.importorskip("sklearn")
+    test_data = tf.contrib.learn.python.learn.estimators.test_data
+    with tf.Graph().as_default(), tf.Session() as session:
+        features, species = session.run(test_data.iris_input_multiclass_fn())
+        two, classes = session.run(test_data.iris_input_logistic_fn())
+    assert (features["feature"].shape, features["feature"].dtype, species.shape, species.dtype) == (
+        (150, 4), np.float32, (150, 1), np.int32,
+    )  # fmt: skip
+    assert np.array_equal(two["feature"], features["feature"][:100])
+    assert classes.ravel().tolist() == [0] * 50 + [1] * 50
+    assert test_data.get_quantile_based_buckets([1.0, 2.0, 3.0, 4.0, 5.0], 3) == [2.0, 3.0, 4.0]
+
+
 def test_what_is_not_there_is_named_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(tf.errors.NotFoundError, match="give the path of boston_house_prices"):
         datasets.load_boston()

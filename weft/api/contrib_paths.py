@@ -176,6 +176,8 @@ FURTHER: Final = {
     f"{_LEARN}export_strategy": "contrib.learn",
     f"{_LEARN}basic_session_run_hooks": "train",
     f"{_LEARN}session_run_hook": "train",
+    f"{_LEARN}monitored_session": "train",
+    f"{_LEARN}graph_actions": "contrib.learn.graph_actions",
     f"{_LEARN}learn_io.numpy_io": "contrib.learn.io",
     f"{_LEARN}learn_io.pandas_io": "contrib.learn.io",
     f"{_LEARN}preprocessing.text": "contrib.learn.preprocessing",

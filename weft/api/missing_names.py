@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -10,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, NoReturn
 
-from weft.api import on_demand
+from weft.api import contrib_paths, on_demand
 from weft.api.shown_names import shown_names
 from weft.platform.hints.spelling import nearest
 
@@ -152,6 +153,9 @@ def _places_of(name: str, asked: ModuleType | None) -> Iterator[str]:
 
 def _asker(module: ModuleType, public_name: str) -> Callable[[str], object]:
     def missing(name: str) -> object:
+        if f"{public_name}.{name}" in contrib_paths.FURTHER:
+            # `from PACKAGE import module`, of a module that is no file.
+            return importlib.import_module(f"weft.{public_name}.{name}")
         refuse(module, public_name, name)
 
     return missing

@@ -8,6 +8,7 @@ from weft.api.contrib.learn.python.learn.estimators import metric_key as metric_
 from weft.api.contrib.learn.python.learn.estimators import model_fn as model_fn
 from weft.api.contrib.learn.python.learn.estimators import prediction_key as prediction_key
 from weft.api.contrib.learn.python.learn.estimators import run_config as run_config
+from weft.api.contrib.learn.python.learn.estimators import test_data as test_data
 from weft.estimators.learn.canned import DNNClassifier as DNNClassifier
 from weft.estimators.learn.canned import DNNLinearCombinedClassifier as DNNLinearCombinedClassifier
 from weft.estimators.learn.canned import DNNLinearCombinedRegressor as DNNLinearCombinedRegressor
