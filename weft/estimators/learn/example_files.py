@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from weft.estimators.learn.feature_queue import queue_parsed_features
 from weft.framework.building.aliases import Nest
-from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
+from weft.framework.types import dtypes
 from weft.models.feature_columns.contracts import ParseSpec
+from weft.ops.array.constant import constant
+from weft.ops.input_scope import input_scope
 from weft.ops.io.parse_example import parse_example
 from weft.ops.io.readers import ReaderBase, TFRecordReader
 from weft.platform.files import file_io
@@ -45,16 +48,19 @@ def read_keyed_batch_examples(
         ValueError: no file has such a name, or a number does not fit.
     """
     names = _file_names(file_pattern)
-    _check(batch_size, queue_capacity, num_threads, read_batch_size, name)
-    with get_default_graph().name_scope(name or "read_batch_examples"):
-        files = string_input_producer(names, num_epochs, shuffle=randomize_input, seed=seed, name="file_name_queue")
-        parts = [_read(reader(), files, read_batch_size, parse_fn) for _ in range(num_threads)]
+    _check(batch_size, queue_capacity, num_threads, read_batch_size)
+    with input_scope(name, "read_batch_examples") as scope:
+        with input_scope(None, "file_name_queue") as queue_scope:
+            known = constant(names, dtypes.string, name="input")
+            files = string_input_producer(known, num_epochs, shuffle=randomize_input, seed=seed, name=queue_scope)
+        with input_scope(None, "read"):
+            parts = [_read(reader(), files, read_batch_size, parse_fn) for _ in range(num_threads)]
         options: Nest = {
             "capacity": queue_capacity, "enqueue_many": read_batch_size > 1,
-            "allow_smaller_final_batch": num_epochs is not None,
+            "allow_smaller_final_batch": num_epochs is not None, "name": scope,
         }  # fmt: skip
         if randomize_input:
-            least = max(min(queue_capacity // 2, queue_capacity - batch_size), 0)
+            least = max(queue_capacity - 3 * batch_size, batch_size)
             batch = shuffle_batch_join(parts, batch_size, min_after_dequeue=least, seed=seed, **options)
         else:
             batch = batch_join(parts, batch_size, **options)
@@ -109,10 +115,11 @@ def read_keyed_batch_features(
         num_epochs: how often the files are read; without end when None.
         queue_capacity: how many records wait at most.
         reader_num_threads: how many threads read.
-        feature_queue_capacity, num_enqueue_threads: of a second queue, which there is not: batches are parsed in the step.
+        feature_queue_capacity: how many parsed batches wait at most.
+        num_enqueue_threads: how many threads parse.
         parse_fn: a function that is applied to records before they are parsed; None for the records as they are.
         name: the name scope.
-        read_batch_size: how many records a thread takes at a time; one when None.
+        read_batch_size: how many records a thread takes at a time; a batch's when None.
 
     Returns:
         The keys, and tensors by name.
@@ -120,12 +127,13 @@ def read_keyed_batch_features(
     Raises:
         ValueError: no file has such a name, or a number does not fit.
     """
-    keys, examples = read_keyed_batch_examples(
-        file_pattern, batch_size, reader, randomize_input, num_epochs, queue_capacity, reader_num_threads, read_batch_size or 1,
-        parse_fn, name,
-    )  # fmt: skip
-    records = examples["parsed"] if parse_fn is not None else examples
-    return keys, parse_example(records, features)
+    with input_scope(name, "read_batch_features") as scope:
+        keys, examples = read_keyed_batch_examples(
+            file_pattern, batch_size, reader, randomize_input, num_epochs, queue_capacity, reader_num_threads,
+            batch_size if read_batch_size is None else read_batch_size, parse_fn, scope,
+        )  # fmt: skip
+        records = examples["parsed"] if parse_fn is not None else examples
+        return queue_parsed_features(parse_example(records, features), keys, feature_queue_capacity, num_enqueue_threads, scope)
 
 
 def read_batch_features(
@@ -188,10 +196,10 @@ def _file_names(file_pattern: str | Sequence[str]) -> list[str]:
     return sorted(names)
 
 
-def _check(batch_size: int, queue_capacity: int, num_threads: int, read_batch_size: int, name: str | None) -> None:
+def _check(batch_size: int, queue_capacity: int, num_threads: int, read_batch_size: int) -> None:
     if batch_size <= 0 or batch_size >= queue_capacity:
         raise ValueError(f"Invalid batch_size {batch_size}, with queue_capacity {queue_capacity}.")
-    if read_batch_size <= 0 or read_batch_size >= queue_capacity:
-        raise ValueError(f"Invalid read_batch_size {read_batch_size}, with queue_capacity {queue_capacity}.")
+    if read_batch_size <= 0:
+        raise ValueError(f"Invalid read_batch_size {read_batch_size}.")
     if num_threads <= 0:
         raise ValueError(f"Invalid num_threads {num_threads}.")

@@ -106,7 +106,8 @@ class EveryN(BaseMonitor):
         super().__init__()
         self._every_n_steps = every_n_steps
         self._first_n_steps = first_n_steps
-        self._last_active_step: int | None = None
+        self._last_active_step = 0
+        self._last_successful_step: int | None = None
         self._is_active = False
 
     def every_n_step_begin(self, step: int) -> list[Any]:
@@ -127,7 +128,7 @@ class EveryN(BaseMonitor):
         return False
 
     def every_n_post_step(self, step: int, session: SessionLike) -> None:
-        """Called after `every_n_step_end`.
+        """Called after `every_n_step_end`, and at the end for a last step that was none of those.
 
         Args:
             step: the step that has ended.
@@ -136,17 +137,10 @@ class EveryN(BaseMonitor):
 
     def step_begin(self, step: int) -> list[Any]:
         """Ask whether it is such a step."""
-        last = self._last_active_step
         self._is_active = (
-            step <= self._first_n_steps
-            or last is None
-            or step >= last + self._every_n_steps
-            or (self._max_steps is not None and step == self._max_steps)
+            step <= self._first_n_steps or step >= self._last_active_step + self._every_n_steps or step == self._max_steps
         )
-        if not self._is_active:
-            return []
-        self._last_active_step = step
-        return self.every_n_step_begin(step)
+        return self.every_n_step_begin(step) if self._is_active else []
 
     def step_end(self, step: int, output: ByAnyKey | None) -> bool:
         """Pass it on."""
@@ -156,6 +150,15 @@ class EveryN(BaseMonitor):
         """Pass it on."""
         if self._is_active:
             self.every_n_post_step(step, session)
+            self._last_active_step = step
+        self._last_successful_step = step
+
+    def end(self, session: Session | None = None) -> None:
+        """Tell of the last step, if it was none of those told of."""
+        super().end(session)
+        last = self._last_successful_step
+        if session is not None and last is not None and last != self._last_active_step:
+            self.every_n_post_step(last, session)
 
 
 class PrintTensor(EveryN):
@@ -357,12 +360,13 @@ class RunHookAdapterForMonitors(SessionRunHook):
             monitor.begin(max_steps=None)
 
     def after_create_session(self, session: Session, coord: Coordinator) -> None:
-        """Find out the step."""
-        self._last_step = int(session.run(self._global_step_tensor))
+        """Have the step found out before the next run: a program may restore or set it until then."""
+        self._last_step = None
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
         """Ask for what they want of the step."""
-        assert self._last_step is not None
+        if self._last_step is None:
+            self._last_step = int(run_context.session.run(self._global_step_tensor))
         step = self._last_step + 1
         wanted = {_name(each): each for monitor in self._monitors for each in monitor.step_begin(step)}
         graph = run_context.session.graph

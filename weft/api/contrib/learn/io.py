@@ -9,6 +9,7 @@ from weft.estimators.learn.example_files import read_batch_features as read_batc
 from weft.estimators.learn.example_files import read_batch_record_features as read_batch_record_features
 from weft.estimators.learn.example_files import read_keyed_batch_examples as read_keyed_batch_examples
 from weft.estimators.learn.example_files import read_keyed_batch_features as read_keyed_batch_features
+from weft.estimators.learn.feature_queue import queue_parsed_features as queue_parsed_features
 from weft.estimators.learn.frames import extract_pandas_data as extract_pandas_data
 from weft.estimators.learn.frames import extract_pandas_labels as extract_pandas_labels
 from weft.estimators.learn.frames import extract_pandas_matrix as extract_pandas_matrix
