@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import weft as tf
 
 _SPEC = {"n": tf.FixedLenFeature([], tf.int64), "words": tf.VarLenFeature(tf.string)}
+
+
+@pytest.fixture
+def graph() -> Iterator[tf.Graph]:
+    with tf.Graph().as_default() as made:
+        yield made
 
 
 def _write(path: Path) -> None:
