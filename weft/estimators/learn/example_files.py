@@ -133,7 +133,10 @@ def read_keyed_batch_features(
             batch_size if read_batch_size is None else read_batch_size, parse_fn, scope,
         )  # fmt: skip
         records = examples["parsed"] if parse_fn is not None else examples
-        return queue_parsed_features(parse_example(records, features), keys, feature_queue_capacity, num_enqueue_threads, scope)
+        parsed = parse_example(records, features)
+        queued, batch = queue_parsed_features(parsed, keys, feature_queue_capacity, num_enqueue_threads, scope)
+        assert queued is not None
+        return queued, batch
 
 
 def read_batch_features(
