@@ -12,6 +12,7 @@ import pytest
 from weft.errors import CancelledError, OutOfRangeError
 from weft.ops.data_flow import queue_state
 from weft.ops.data_flow.queue_state import FifoStore, QueueState
+from weft.ops.data_flow.queue_stores import PriorityStore
 
 _WAITERS = 20
 _PATIENCE_S = 20.0
@@ -175,3 +176,32 @@ def test_pending_puts_are_cancelled_all_at_once(sleepers: Sleepers) -> None:
     join(threads)
     assert results == [CancelledError] * _WAITERS
     assert queue.dequeue(step, 1) == [(1,)]
+
+
+def test_several_by_priority_are_chosen_when_there_are_so_many(sleepers: Sleepers) -> None:
+    queue = QueueState("PriorityQueue 'jobs'", 4, PriorityStore())
+    found, threads = in_threads(sleepers, [lambda: queue.dequeue(Step(), 3)])
+    for priority, size in ((5, 1), (1, 2)):
+        queue.enqueue(Step(), [(priority,)])
+        assert queue.size == size
+    queue.enqueue(Step(), [(7,), (3,)])
+    join(threads)
+    assert (found, queue.size) == ([[(1,), (3,), (5,)]], 1)
+
+
+def test_several_by_priority_of_a_closed_queue_are_those_it_has(sleepers: Sleepers) -> None:
+    queue = QueueState("PriorityQueue 'jobs'", 4, PriorityStore())
+    found, threads = in_threads(sleepers, [lambda: queue.dequeue(Step(), 3, allow_fewer=True)])
+    queue.enqueue(Step(), [(5,), (1,)])
+    queue.close(Step())
+    join(threads)
+    assert found == [[(1,), (5,)]]
+
+
+def test_more_by_priority_than_the_queue_holds_come_as_they_arrive(sleepers: Sleepers) -> None:
+    queue = QueueState("PriorityQueue 'jobs'", 2, PriorityStore())
+    found, threads = in_threads(sleepers, [lambda: queue.dequeue(Step(), 3)])
+    for priority in (5, 1, 3):
+        queue.enqueue(Step(), [(priority,)])
+    join(threads)
+    assert found == [[(5,), (1,), (3,)]]

@@ -53,6 +53,11 @@ _MORE: Final = "Those that came before are taken; look whether the threads or ta
 class Store(Protocol):
     """The store of a queue's elements, which decides the order in which they come out."""
 
+    @property
+    def takes_at_once(self) -> bool:
+        """Whether several elements that are taken together are chosen among all, when there are so many."""
+        ...
+
     def __len__(self) -> int: ...
 
     def put(self, element: Element) -> None:
@@ -70,6 +75,8 @@ class Store(Protocol):
 
 class FifoStore:
     """First in, first out."""
+
+    takes_at_once: Final = False
 
     def __init__(self) -> None:
         self._elements: deque[Element] = deque()
@@ -221,6 +228,8 @@ class QueueState:
                     )
                 wanted = there
             moved = max(0, min(wanted, there if self._closed else there - self._kept))
+            if moved < wanted and store.takes_at_once and not 0 <= self._capacity < count:
+                moved = 0
             take = store.take
             taken.extend([take() for _ in range(moved)])
             self._moved += moved

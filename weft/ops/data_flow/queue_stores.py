@@ -20,6 +20,8 @@ _AT_ONCE: Final = 256
 class ShuffleStore:
     """Gives a random element each time: TensorFlow's for the same seeds, any when both are 0."""
 
+    takes_at_once: Final = False
+
     def __init__(self, seed: int, seed2: int) -> None:
         self._elements: list[Element] = []
         seeds = (seed, seed2) if seed or seed2 else (secrets.randbits(63), secrets.randbits(63))
@@ -53,6 +55,8 @@ class ShuffleStore:
 
 class PriorityStore:
     """Gives the element with the smallest first component, the earliest among equals."""
+
+    takes_at_once: Final = True
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, Element]] = []
