@@ -17,6 +17,12 @@ NAMES: Final = {
         "weft.models.metrics.own_metrics:streaming_sparse_average_precision_at_top_k="
         "_streaming_sparse_average_precision_at_top_k"
     ),
+    "ops.functional_ops": (
+        "weft.autodiff.functional_calls:call_if=If weft.autodiff.functional_calls:call_while=While "
+        "weft.autodiff.functional_calls:call_for=For weft.autodiff.functional_calls:gradient_of=Gradient "
+        "weft.autodiff.functional_calls:remote_call weft.autodiff.functional_calls:partitioned_call "
+        "weft.autodiff.functional_calls:symbolic_gradient"
+    ),
     "autograph.impl.api": "weft.translation.convert:do_not_convert",
     # In elements of datasets lists are leaves.
     "data.util.nest": (
