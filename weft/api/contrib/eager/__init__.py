@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.api.contrib.eager import metrics as metrics
 from weft.autodiff.custom_gradient import custom_gradient as custom_gradient
 from weft.autodiff.gradient_tape import GradientTape as GradientTape
 from weft.autodiff.py_function import py_function
