@@ -83,11 +83,19 @@ class Metric(AutoTrackable):
         return group(*(each.initializer for each in self._made))
 
     def build(self, *args: Nest, **kwargs: Nest) -> None:
-        """Make the variables, by `add_variable`."""
+        """Make the variables, by `add_variable`.
+
+        Args:
+            args, kwargs: what the metric is called on first.
+        """
         raise NotImplementedError("Metrics must define a build() member function")
 
     def call(self, *args: Nest, **kwargs: Nest) -> Nest:
-        """Update the variables; what it returns is what the update gives."""
+        """Update the variables; what it returns is what the update gives.
+
+        Args:
+            args, kwargs: what the metric is called on.
+        """
         raise NotImplementedError("Metrics must define a call() member function")
 
     def result(self) -> Tensor:
@@ -154,7 +162,11 @@ class Mean(Metric):
         self.dtype = dtype
 
     def build(self, *args: Nest, **kwargs: Nest) -> None:
-        """Make the sums of the weighted values and of the weights."""
+        """Make the sums of the weighted values and of the weights.
+
+        Args:
+            args, kwargs: what the metric is called on first, which tells nothing here.
+        """
         self.numer = self.add_variable("numer", (), self.dtype, zeros_initializer)
         self.denom = self.add_variable("denom", (), self.dtype, zeros_initializer)
 
