@@ -20,6 +20,7 @@ from weft.models.layers.core import dropout as dropout
 from weft.models.layers.core import flatten as flatten
 from weft.models.layers.input_spec import InputSpec as InputSpec
 from weft.models.layers.layer import Layer as Layer
+from weft.models.layers.named_objects import told_by as _told_by
 from weft.models.layers.norm import BatchNormalization as BatchNormalization
 from weft.models.layers.norm import batch_normalization as batch_normalization
 from weft.models.layers.pool import AveragePooling1D as AveragePooling1D
@@ -38,3 +39,5 @@ from weft.models.layers.separable import SeparableConv1D as SeparableConv1D
 from weft.models.layers.separable import SeparableConv2D as SeparableConv2D
 from weft.models.layers.separable import separable_conv1d as separable_conv1d
 from weft.models.layers.separable import separable_conv2d as separable_conv2d
+
+_told_by("weft.networks.objects")

@@ -1,10 +1,12 @@
 """The initializers, regularizers, constraints and activations that a layer is given by name or config, as Keras has them.
 
-The names are those of `tf.keras`, which is above this floor and tells here how they are looked up.
+The names are those of `tf.keras`, which is above this floor and tells here how they are looked up. A program that has not touched
+it has not loaded it: the module that tells is imported when a name is first looked up.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
@@ -14,12 +16,18 @@ WeightOptions: TypeAlias = "tuple[Initializer | None, Regularizer | None, Constr
 """How a weight is made: its initializer, its regularizer, its constraint."""
 
 _LOOKUPS: Final[dict[str, Callable[[Nest], Nest]]] = {}
+_TELLERS: Final[set[str]] = set()
 _TAKEN: Final = {
     "initializer": "an initializer itself, such as tf.glorot_uniform_initializer(), or its name in tf.keras.initializers.",
     "regularizer": "a function of it, such as tf.contrib.layers.l2_regularizer(0.01), or a name of tf.keras.regularizers.",
     "constraint": "a function of the weight, such as tf.keras.constraints.NonNeg(), or a name in tf.keras.constraints.",
     "activation": "a function, such as tf.nn.relu, or its name in tf.keras.activations.",
 }
+
+
+def told_by(module: str) -> None:
+    """Have this module imported before a name is first looked up: it calls `look_up_by`."""
+    _TELLERS.add(module)
 
 
 def look_up_by(**lookups: Callable[[Nest], Nest]) -> None:
@@ -36,6 +44,9 @@ def named(kind: str, given: Nest) -> Nest:
     """
     if given is None or callable(given):
         return given
+    if kind not in _LOOKUPS:
+        for module in _TELLERS:
+            importlib.import_module(module)
     lookup = _LOOKUPS.get(kind)
     if lookup is None:
         return given
