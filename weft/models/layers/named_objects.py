@@ -1,7 +1,7 @@
 """The initializers, regularizers, constraints and activations that a layer is given by name or config, as Keras has them.
 
-The names are those of `tf.keras`, which is above this floor and tells here how they are looked up. A program that has not touched
-it has not loaded it: the module that tells is imported when a name is first looked up.
+The names are those of `tf.keras`, which is above this floor and tells here how they are looked up. A program that has not
+touched it has not loaded it: the module that tells is imported when a name is first looked up.
 """
 
 from __future__ import annotations
