@@ -90,8 +90,15 @@ class JobNotes:
         try:
             self._board.keep_on(tasks, name, note.encode())
         except OpError:
-            for task in tasks:
-                self._post_on(task, name, note, _END_MS)
+            # At once: a task that has ended is waited for, and those behind it would not be told before this process ends.
+            threads = [
+                threading.Thread(target=self._post_on, args=(task, name, note, _END_MS), name="weft-job-notes", daemon=True)
+                for task in tasks
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
 
     def _post_on_others(self, note: JobNote, timeout_ms: int) -> None:
         for task in self._others:
