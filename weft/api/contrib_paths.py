@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 _PATHS: Final = {
+    "bayesflow": "ops",
     "crf": "ops ops.crf",
     "cudnn_rnn": "layers layers.cudnn_rnn ops ops.cudnn_rnn_ops",
     "data": (
@@ -102,6 +103,7 @@ _OWN: Final = {
         for path in paths.split()
     }
     | {"slim.data.prefetch_queue": "training.input.prefetch_queue"},
+    "bayesflow": {"ops.monte_carlo": "contrib.bayesflow.monte_carlo"},
     "solvers": {
         f"ops.{door}": f"contrib.solvers.{door}" for door in ("lanczos", "least_squares", "linear_equations", "util")
     },

@@ -57,7 +57,6 @@ _REASONS: Final = {
     "estimator.experimental.LinearSDCA": (
         "tf.train.FtrlOptimizer trains linear models with L1 and L2, as tf.estimator.LinearClassifier does."
     ),
-    "train.sdca_shrink_l1": "tf.contrib.linear_optimizer.SdcaModel has update_weights, which shrinks weights.",
 }
 
 

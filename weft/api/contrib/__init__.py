@@ -7,6 +7,7 @@ import sys as _sys
 
 from weft.api import missing_names as _missing_names
 from weft.api.contrib import autograph as autograph
+from weft.api.contrib import bayesflow as bayesflow
 from weft.api.contrib import checkpoint as checkpoint
 from weft.api.contrib import cluster_resolver as cluster_resolver
 from weft.api.contrib import compiler as compiler
