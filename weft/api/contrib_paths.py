@@ -103,6 +103,7 @@ _OWN: Final = {
         for path in paths.split()
     }
     | {"slim.data.prefetch_queue": "training.input.prefetch_queue"},
+    "eager": dict.fromkeys(("metrics", "metrics_impl"), "contrib.eager.metrics"),
     "bayesflow": {"ops.monte_carlo": "contrib.bayesflow.monte_carlo"},
     "solvers": {
         f"ops.{door}": f"contrib.solvers.{door}" for door in ("lanczos", "least_squares", "linear_equations", "util")

@@ -20,10 +20,10 @@ from weft.events.file_writer import FileWriterCache as _FileWriterCache
 from weft.events.summary_iterator import summary_iterator as summary_iterator
 from weft.framework.devices.cluster_spec import ClusterSpec as ClusterSpec
 from weft.framework.importing.graph_file import write_graph as write_graph
+from weft.models.sdca.shrinking import sdca_shrink_l1 as sdca_shrink_l1
 from weft.ops.io.checkpoint_initializer import init_from_checkpoint as init_from_checkpoint
 from weft.ops.strings.hash_buckets import sdca_fprint as sdca_fprint
 from weft.ops.training.dual_ascent import sdca_optimizer as sdca_optimizer
-from weft.ops.training.shrinking import sdca_shrink_l1 as sdca_shrink_l1
 from weft.ops.variables.saveables import SaveableObject as SaveableObject
 from weft.proto.checkpoint_state_pb2 import CheckpointState as CheckpointState
 from weft.proto.example_pb2 import BytesList as BytesList
