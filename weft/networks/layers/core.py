@@ -340,6 +340,11 @@ class Lambda(Layer):
             training: whether this is training; handed on where the function has an argument of this name.
         """
         given = dict(self.arguments)
+        if not callable(self.function):
+            raise TypeError(
+                f"{type(self.function).__name__!r} object is not callable: the Lambda layer {self.name!r} takes a function of "
+                f"its inputs, such as lambda x: x * 2, and was given {self.function!r}"
+            )
         code = getattr(self.function, "__code__", None)
         wanted = () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         given.update({name: each for name, each in (("mask", mask), ("training", training)) if name in wanted})

@@ -144,6 +144,11 @@ class Bidirectional(Wrapper):
         super().__init__(layer, **kwargs)
         self.merge_mode = merge_mode
         config = layer.get_config()
+        if "go_backwards" not in config:
+            raise KeyError(
+                f"'go_backwards': Bidirectional takes a recurrent layer, such as tf.keras.layers.LSTM(units), and {layer!r} "
+                "has no steps"
+            )
         forward = {**config, "name": f"forward_{layer.name}"}
         backward = {**config, "name": f"backward_{layer.name}", "go_backwards": not config["go_backwards"]}
         self.forward_layer = type(layer).from_config(forward)

@@ -253,17 +253,19 @@ def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     np.float32(0.5)
 
     Args:
-        value: [...] tensor of a numeric dtype.
+        value: [...] tensor of numbers, or of texts, of which the empty one is counted.
 
     Returns:
         [] float32 tensor.
     """
     with input_scope(name, "zero_fraction", (value,)):
         value = convert_to_tensor(value, name="value")
+        kind = value.dtype.base_dtype
+        zero = "" if kind is dtypes.string else kind.as_numpy_dtype(0)
         # TensorFlow counts by int32 or int64, in two branches.
         with get_default_graph().node_count.as_many_as(26):
             count = size_internal(value, out_type=dtypes.int64)
-            others = reduce_sum(cast(not_equal(value, value.dtype.base_dtype.as_numpy_dtype(0)), dtypes.int64))
+            others = reduce_sum(cast(not_equal(value, zero), dtypes.int64))
             with input_scope(None, "counts_to_fraction"):
                 share = cast(count - others, dtypes.float32) / cast(count, dtypes.float32)
             return identity(share, name="fraction")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import pkgutil
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from weft.platform.hints.argument_hints import hint_for_arguments
 from weft.platform.hints.habit_hints import hint_for_habit
 from weft.platform.hints.old_python_hints import hint_for_old_python
 from weft.platform.hints.run_hints import fetched_by, given_before
+from weft.platform.hints.several_hints import is_tensor
 from weft.platform.hints.spelling import did_you_mean
 from weft.platform.hints.value_hints import hint_for_value
 
@@ -44,6 +46,7 @@ _CONVERSIONS: Final = {
 }
 _NO_FIELD: Final = re.compile(r'Protocol message (\w+) has no "(\w+)" field')
 _NO_BLOCK: Final = re.compile(r"'(?:\w+_)?(method|function|type)' object does not support the context manager protocol")
+_NO_NAME: Final = re.compile(r"^cannot import name '(\w+)' from '([\w.]+)'(?! \(unknown| *\.| Did you mean)")
 _NOT_CALLABLE: Final = re.compile(r"'\w+' object is not callable")
 # Where the messages that programs fill in are, as far as they have been imported.
 _MESSAGES: Final = "weft.proto."
@@ -85,6 +88,8 @@ def _hint_for_words(error: BaseException, text: str) -> str:
         return _UNREADABLE
     if isinstance(error, KeyError):
         return _key_hint(error)
+    if isinstance(error, ImportError):
+        return _import_hint(text)
     if not isinstance(error, TypeError | ValueError):
         return ""
     if found := _NO_BLOCK.search(text):
@@ -92,11 +97,11 @@ def _hint_for_words(error: BaseException, text: str) -> str:
     if found := _UNEXPECTED.search(text):
         name, keyword = found.groups()
         function = _called(error, name) or _seen_by_caller(error, name) or _find(name)
-        return "" if function is None else f"{_signature_text(name, function)}{did_you_mean(keyword, _taken(function))}"
+        return "" if function is None else f"{_signature_text(error, name, function)}{did_you_mean(keyword, _taken(function))}"
     if found := _COUNT.search(text):
         missing = _MISSING.findall(text)
         function = _called(error, found[1]) or (_find(found[1], missing) if "." in found[1] else None)
-        return "" if function is None else f"{_signature_text(found[1], function)}{_of_class(error)}"
+        return "" if function is None else f"{_signature_text(error, found[1], function)}{_of_class(error)}"
     return _value_hint(error, text)
 
 
@@ -124,8 +129,13 @@ def _of_class(error: BaseException) -> str:
     return f" {call.func.attr} is a method: make the object first, {name}(...).{call.func.attr}(...)."
 
 
-def _signature_text(name: str, function: Callable[..., object]) -> str:
-    """`one_hot takes indices, depth, ...; needed: indices, depth.`"""
+def _signature_text(error: BaseException, name: str, function: Callable[..., object]) -> str:
+    """`one_hot takes indices, depth, ...; needed: indices, depth.`, by the name that the program calls it by."""
+    call, frame = failing_call(error)
+    called = None if call is None or frame is None else resolve(call.func, frame)
+    made = {getattr(called, "__init__", None), getattr(called, "__new__", None)} if isinstance(called, type) else {called}
+    if call is not None and any(callable(each) and inspect.unwrap(each) is inspect.unwrap(function) for each in made):
+        name = ast.unparse(call.func)
     shown = name.removesuffix(".__init__").removesuffix(".__new__").split(".")[-1]
     taken = _taken(function)
     if not taken:
@@ -166,6 +176,16 @@ def _attribute_hint(error: AttributeError) -> str:
     ):
         return ""
     return did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")]).lstrip()
+
+
+def _import_hint(text: str) -> str:
+    """The name, or the module inside, that was meant by one that a module of weft's has not."""
+    found = _NO_NAME.search(text)
+    module = None if found is None else sys.modules.get(found[2])
+    if found is None or module is None or not found[2].startswith("weft."):
+        return ""
+    inside = [each.name for each in pkgutil.iter_modules(getattr(module, "__path__", []))]
+    return did_you_mean(found[1], [*inside, *(each for each in dir(module) if not each.startswith("_"))]).lstrip()
 
 
 def _message_attribute_hint(error: AttributeError, text: str) -> str:
@@ -251,6 +271,8 @@ def _value_hint(error: BaseException, text: str) -> str:
         return f"{descriptor.name} takes {shown}.{_CONVERSIONS.get(_refused_kind(text), '')}"
     if _NOT_CALLABLE.search(text) and isinstance(call.func, ast.Attribute) and isinstance(called, property):
         return f"{ast.unparse(call.func)} is a value, no method: leave out the parentheses."
+    if _NOT_CALLABLE.search(text) and is_tensor(called):
+        return f"{ast.unparse(call.func)} is a tensor, and none is called: has the name of a function been used again for it?"
     return ""
 
 
