@@ -130,7 +130,7 @@ class Bidirectional(Wrapper):
         kwargs: see Layer.
 
     Raises:
-        ValueError: another `merge_mode`.
+        ValueError: another `merge_mode`. KeyError: `layer` is no recurrent one.
     """
 
     supports_masking = True
