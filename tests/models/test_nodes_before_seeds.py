@@ -235,6 +235,16 @@ COUNTS = {
     "a decoder of some outputs of its own": (lambda: scheduled(depth=9), 305),
     "one that maps them": (lambda: scheduled(next_inputs_fn=lambda outputs: tf.layers.dense(outputs, 4)), 335),
     "one with more beside them": (lambda: scheduled(depth=9, auxiliary_inputs=floats(2, 7, 2)), 341),
+    "frames of any length": (lambda: tf.signal.frame(floats(3, 20), ints(), 4), 83),
+    "a spectrogram of any length": (lambda: tf.signal.stft(floats(None, None), ints(), 4), 150),
+    "its inverse, of any size": (lambda: tf.signal.inverse_stft(tf.placeholder(tf.complex64, [None, None]), 32, 10), 157),
+    "its inverse, of any rank": (lambda: tf.signal.inverse_stft(tf.placeholder(tf.complex64), 32, 10), 187),
+    "its inverse, of any length": (lambda: tf.signal.inverse_stft(tf.placeholder(tf.complex64, [3, 9]), ints(), 10), 204),
+    "its inverse, longer": (lambda: tf.signal.inverse_stft(tf.placeholder(tf.complex64, [3, 17]), 32, 10, 16), 122),
+    "the inverse of a window": (lambda: tf.signal.inverse_stft_window_fn(8)(32, dtype=tf.float32), 50),
+    "a transform of any size": (lambda: tf.signal.rfft(floats(None), [8]), 26),
+    "a transform of all there is": (lambda: tf.signal.rfft(floats(None)), 30),
+    "a transform back of all there is": (lambda: tf.signal.irfft(tf.placeholder(tf.complex64, [None])), 52),
     "a window": (lambda: tf.signal.hamming_window(tf.placeholder(tf.int32, [])), 33),
 }
 

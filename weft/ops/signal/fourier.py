@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
 
 from weft.framework.building.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.node_errors import described
 from weft.framework.nodes.operation import Operation, Tensor
@@ -278,15 +280,21 @@ def irfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     return _of_half(xp, input, fft_length)
 
 
+# Of TensorFlow's padding by what only a run tells, by whether a transform takes the half of it: later seeds go by the count.
+_PADDING: Final = {False: 23, True: 37}
+
+
 def _lengths(tensor: Tensor, rank: int, doubles_last: bool) -> Array:
     """The lengths of a transform whose caller gave none."""
     dims = tensor.dims
     if dims is None or None in dims[-rank:]:
-        sizes = strided_slice(shape_internal(tensor), [-rank], [np.iinfo(np.int32).max])
-        if not doubles_last:
-            return sizes
-        whole = np.array([0] * (rank - 1) + [1], np.int32)
-        return sizes + whole * (sizes - 2)
+        # TensorFlow pads by nothing here.
+        with get_default_graph().node_count.as_many_as(_PADDING[doubles_last] + (13 if doubles_last else 5)):
+            sizes = strided_slice(shape_internal(tensor), [-rank], [np.iinfo(np.int32).max])
+            if not doubles_last:
+                return sizes
+            whole = np.array([0] * (rank - 1) + [1], np.int32)
+            return sizes + whole * (sizes - 2)
     known = [int(size) for size in dims[-rank:] if size is not None]
     if doubles_last:
         known[-1] = max(0, 2 * (known[-1] - 1))
@@ -303,15 +311,16 @@ def _padded(tensor: Tensor, length: Tensor, rank: int, from_half: bool) -> Tenso
         if not missing.any():
             return tensor
         return pad(tensor, [(0, 0)] * (len(dims) - rank) + [(0, int(count)) for count in missing])
-    wanted = length - half * (length - length // 2 - 1) if from_half else length
-    missing = maximum(wanted - strided_slice(shape_internal(tensor), [-rank], [np.iinfo(np.int32).max]), 0)
-    inner = stack([zeros_like(missing), missing], 1)
-    outer: TensorLike
-    if dims is None:
-        outer = zeros(stack([tensor_rank(tensor) - rank, 2]), dtypes.int32)
-    else:
-        outer = np.zeros((len(dims) - rank, 2), np.int32)
-    return pad(tensor, concat([outer, inner], 0))
+    with get_default_graph().node_count.as_many_as(_PADDING[from_half]):
+        wanted = length - half * (length - length // 2 - 1) if from_half else length
+        missing = maximum(wanted - strided_slice(shape_internal(tensor), [-rank], [np.iinfo(np.int32).max]), 0)
+        inner = stack([zeros_like(missing), missing], 1)
+        outer: TensorLike
+        if dims is None:
+            outer = zeros(stack([tensor_rank(tensor) - rank, 2]), dtypes.int32)
+        else:
+            outer = np.zeros((len(dims) - rank, 2), np.int32)
+        return pad(tensor, concat([outer, inner], 0))
 
 
 def _real_transform(node: Callable[..., Tensor], default: str, rank: int, to_real: bool) -> Callable[..., Tensor]:

@@ -104,6 +104,9 @@ def frame(
         # TensorFlow joins parts that all frames are made of; later random nodes get their seeds by the count.
         conversions = sum(not isinstance(each, Tensor) for each in (frame_length, frame_step))
         nodes = 98 + (not isinstance(pad_value, Tensor)) if pad_end else 65
+        # The greatest divisor of lengths that only a run tells is found in the step.
+        known = _known(frame_length, "frame_length"), _known(frame_step, "frame_step")
+        nodes += 15 if any(isinstance(each, Tensor) for each in known) else 0
         with get_default_graph().node_count.as_many_as(nodes + conversions):
             if rank is None:
                 return _of_any_rank(tensor, place, lambda flat: frame(flat, frame_length, frame_step, pad_end, pad_value, 1))

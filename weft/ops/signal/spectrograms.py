@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from weft.framework.building.aliases import DTypeLike, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
@@ -13,10 +13,12 @@ from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.operation import Tensor
 from weft.framework.op_types.op_role import Role
 from weft.framework.types import dtypes
-from weft.ops.array.filling import ones
+from weft.ops.array.filling import ones, zeros
+from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad
 from weft.ops.array.ranges import linspace, range_of
-from weft.ops.array.shape_ops import expand_dims, reshape, shape_internal
+from weft.ops.array.shape_ops import expand_dims, rank, reshape, shape_internal
+from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import tile
 from weft.ops.declaration import rank_of
 from weft.ops.input_scope import input_scope
@@ -97,6 +99,7 @@ def _power_of_two_from(length: int | Tensor) -> int | Tensor:
     """The least power of two that is not below `length`."""
     if isinstance(length, int):
         return 2 ** math.ceil(math.log2(length)) if length > 0 else 1
+    get_default_graph().node_count.total += 1  # TensorFlow takes the logarithm of 2 in the step.
     exponent = ceil(log(cast(length, dtypes.float64)) / math.log(2.0))
     return cast(2.0**exponent, dtypes.int32)
 
@@ -163,16 +166,30 @@ def inverse_stft(
         length, step = _as_int(given, "frame_length"), _as_int(frame_step, "frame_step")
         size = _power_of_two_from(length) if fft_length is None else _as_int(fft_length, "fft_length")
         # TensorFlow has made the lengths tensors once; later random nodes get their seeds by the count.
-        get_default_graph().node_count.total -= fft_length is not None
+        get_default_graph().node_count.total -= fft_length is not None or isinstance(length, Tensor)
         frames = irfft(tensor, [size])
-        if fft_length is not None or isinstance(length, Tensor) or length != size:
-            frames = frames[..., :length]
-        missing = maximum(0, length - size) if isinstance(length, Tensor) or isinstance(size, Tensor) else max(0, length - size)
-        if not isinstance(missing, int) or missing:
-            frames = pad(frames, [*[[0, 0]] * (len(frames.shape) - 1), [0, missing]])
+        frames = _of_length(frames, size, length)
         if window_fn is not None:
             frames = frames * window_fn(given, dtype=frames.dtype)
         return overlap_and_add(frames, step)
+
+
+def _of_length(frames: Tensor, size: int | Tensor, length: int | Tensor) -> Tensor:
+    """Frames of a length, of those of a size: cut, or with zeros behind."""
+    if isinstance(length, int) and isinstance(size, int) and frames.dims is not None and frames.dims[-1] is not None:
+        if size == length:
+            return frames
+        return frames[..., :length] if size > length else pad(frames, [*[[0, 0]] * (len(frames.dims) - 1), [0, length - size]])
+    with get_default_graph().node_count.as_many_as(30):
+        cut = frames[..., :length]
+        missing = maximum(0, length - size)
+        if frames.dims is not None:
+            return pad(cut, [*[[0, 0]] * (len(frames.dims) - 1), [0, missing]])
+        return pad(cut, concat([zeros(stack([rank(frames) - 1, 2]), dtypes.int32), [[0, missing]]], 0))
+
+
+# Of TensorFlow's inverse of a window, by which later seeds go.
+_INVERTED: Final = 24
 
 
 def inverse_stft_window_fn(
@@ -192,10 +209,11 @@ def inverse_stft_window_fn(
         with input_scope(name, "inverse_stft_window_fn", (forward_window_fn,)):
             length, step = _as_int(frame_length, "frame_length"), _as_int(frame_step, "frame_step")
             window = forward_window_fn(length, dtype=dtype)
-            overlaps = -(-length // step)
-            folded = reshape(pad(square(window), [[0, overlaps * step - length]]), [overlaps, step])
-            total = tile(reduce_sum(folded, 0, keepdims=True), [overlaps, 1])
-            return window / reshape(total, [-1])[:length]
+            with get_default_graph().node_count.as_many_as(_INVERTED):
+                overlaps = -(-length // step)
+                folded = reshape(pad(square(window), [[0, overlaps * step - length]]), [overlaps, step])
+                total = tile(reduce_sum(folded, 0, keepdims=True), [overlaps, 1])
+                return window / reshape(total, [-1])[:length]
 
     return inverse
 
