@@ -75,7 +75,6 @@ _LONG_FILES = {
     "ops/variables/variable.py": 470,
     "training/optimizers/optimizer.py": 470,
     # A list: of public names, of functions, of checks.
-    "api/python_paths.py": 410,
     "namespace.py": 730,
     "testing/channel_conformance.py": 460,
     "testing/op_checks.py": 440,

@@ -119,7 +119,10 @@ class Alias(Loader):
         """The code of the existing module, for `python -m`."""
         spec = importlib.util.find_spec(self._target)
         loader = None if spec is None else spec.loader
-        return loader.get_code(self._target) if isinstance(loader, InspectLoader) else None
+        if spec is None or not isinstance(loader, InspectLoader | Alias):
+            return None
+        # A module that is loaded has its own name in its spec.
+        return loader.get_code(spec.name)
 
 
 class _Gathering(ModuleType):

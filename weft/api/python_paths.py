@@ -45,6 +45,8 @@ ALIASES: Final = {
     "saved_model.nested_structure_coder": "weft.training.saved_model.structure_coder",
     "summary.summary": "weft.api.summary",
     "platform.tf_logging": "weft.platform.logs.tf_logging",
+    "tools.freeze_graph": "weft.training.saved_model.freeze_command",
+    "tools.inspect_checkpoint": "weft.checkpoint.inspect_command",
     "training.coordinator": "weft.training.coordinator",
     "training.device_setter": "weft.training.device_setter",
     "training.optimizer": "weft.training.optimizers.optimizer",
@@ -217,10 +219,6 @@ _NAMES: Final = {
         "weft.models.weights_broadcast:assert_broadcastable weft.models.weights_broadcast:broadcast_weights"
     ),
     "tf2": "weft.framework.compat.behavior:enabled",
-    "tools.freeze_graph": (
-        "weft.training.saved_model.freezing:freeze_graph weft.training.saved_model.freezing:freeze_graph_with_def_protos"
-    ),
-    "tools.inspect_checkpoint": "weft.checkpoint.tensor_print:print_tensors_in_checkpoint_file",
     "tools.optimize_for_inference_lib": "weft.framework.importing.inference_graph:optimize_for_inference",
     "tools.saved_model_utils": (
         "weft.training.saved_model.inspection:get_meta_graph_def weft.training.saved_model.inspection:get_saved_model_tag_sets "
