@@ -59,7 +59,34 @@ def _singular_values(x: Any) -> Any:
     return _weighted(tf.linalg.svd(x, compute_uv=False), s, tf.abs(u), tf.abs(v), tf.linalg.svd(x)[0])
 
 
-_PROGRAMS = [_spectra, _pictures, _sparse, _bessel, _exponentials, _singular_values]
+def _orthogonal(x: Any) -> Any:
+    thin = tf.matrix_transpose(x)
+    return _weighted(*tf.linalg.qr(thin), *tf.linalg.qr(x[:, :, :3]), tf.linalg.qr(x[:, :, :3], full_matrices=True)[1])
+
+
+def _lower_and_upper(x: Any) -> Any:
+    square = x[:, :, :3]
+    return _weighted(tf.linalg.lu(square)[0], tf.linalg.lu(square + 2 * tf.eye(3))[0] ** 2)
+
+
+def _running_sums(x: Any) -> Any:
+    wide = x * 30
+    ends = [tf.math.cumulative_logsumexp(wide, 2, exclusive=True, reverse=True)[..., :-1],
+            tf.math.cumulative_logsumexp(wide, 1, exclusive=True)[:, 1:]]  # fmt: skip
+    return _weighted(tf.math.cumulative_logsumexp(wide, 1), tf.math.cumulative_logsumexp(wide, -1, reverse=True), *ends)
+
+
+_PROGRAMS = [
+    _running_sums,
+    _spectra,
+    _pictures,
+    _sparse,
+    _bessel,
+    _exponentials,
+    _singular_values,
+    _orthogonal,
+    _lower_and_upper,
+]
 
 
 @pytest.mark.parametrize("program", _PROGRAMS, ids=lambda each: each.__name__)

@@ -49,6 +49,9 @@ from weft.ops.tensorflow_forms import (
     rows as rows,
 )
 from weft.ops.tensorflow_forms import (
+    scan_derivatives as scan_derivatives,
+)
+from weft.ops.tensorflow_forms import (
     sparse as sparse,
 )
 from weft.ops.tensorflow_forms import (
