@@ -39,6 +39,13 @@ def _pictures(x: Any) -> Any:
     )
 
 
+def _pictures_twice(x: Any) -> Any:
+    """Of the square of the gradients of what is resized, as a penalty of gradients is."""
+    images = tf.reshape(x, [1, 6, 5, 1])
+    made = [tf.image.resize_bilinear(images, [9, 7]), tf.image.resize_bicubic(images, [4, 8], align_corners=True)]
+    return _weighted(*(tf.gradients(tf.reduce_sum(each**3), images)[0] ** 2 for each in made))
+
+
 def _sparse(x: Any) -> Any:
     values = tf.reshape(x, [-1])
     sparse = tf.SparseTensor([[0, 0], [0, 2], [2, 3]], values[:3], [3, 4])
@@ -61,7 +68,10 @@ def _singular_values(x: Any) -> Any:
 
 def _orthogonal(x: Any) -> Any:
     thin = tf.matrix_transpose(x)
-    return _weighted(*tf.linalg.qr(thin), *tf.linalg.qr(x[:, :, :3]), tf.linalg.qr(x[:, :, :3], full_matrices=True)[1])
+    unknown = tf.placeholder_with_default(thin, [None, None, None])
+    r = tf.linalg.qr(unknown)[1]
+    r.set_shape([2, 3, 3])
+    return _weighted(*tf.linalg.qr(thin), r, *tf.linalg.qr(x[:, :, :3]), tf.linalg.qr(x[:, :, :3], full_matrices=True)[1])
 
 
 def _lower_and_upper(x: Any) -> Any:

@@ -20,6 +20,7 @@ from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dims import Dims
 from weft.framework.types.dtypes import DType
+from weft.ops.array.shape_ops import shape
 from weft.ops.declaration import op
 from weft.ops.symbolic_gradient import vjp
 
@@ -155,6 +156,11 @@ def _product(xp: ArrayModule, images: Array, axis: int, matrix: np.ndarray) -> A
     return xp.moveaxis(xp.tensordot(images, matrix, axes=([axis], [0]), **precision), -1, axis)
 
 
+def _sampling(node: Operation) -> dict[str, bool]:
+    """Where the pixels of a node's images lie."""
+    return {each: node.attrs[each] for each in ("align_corners", "half_pixel_centers")}
+
+
 def _declare(
     name: str, taps: Callable[[int, int, bool, bool], _Taps], grad_types: Sequence[DType], doc: str
 ) -> Callable[..., Tensor]:
@@ -184,23 +190,27 @@ def _declare(
 
     `[batch, rows, columns, channels], [batch, height, width, channels] -> [batch, height, width, channels]`
     """
+
+    def grad_gradient(node: Operation, grad: Tensor) -> list[Tensor | None]:
+        # Resizing is linear, so the gradient of its gradient is the resizing.
+        return [builder(grad, shape(node.inputs[0])[1:3], **_sampling(node)), None]
+
     make_grad = op(
-        f"{name}Grad", "grads: float, original_image: T -> output: T", infer=lambda node: [node.inputs[1].dims], gradient=vjp,
-        types={"T": grad_types}, ranks={"grads": 4, "original_image": 4},
+        f"{name}Grad", "grads: float, original_image: T -> output: T", infer=lambda node: [node.inputs[1].dims],
+        gradient=grad_gradient, types={"T": grad_types}, ranks={"grads": 4, "original_image": 4},
     )(grad_kernel)  # fmt: skip
 
     def gradient(node: Operation, grad: Tensor) -> list[Tensor | None]:
         images = node.inputs[0]
         if images.dtype.base_dtype not in grad_types:
             return [None, None]
-        return [make_grad(grad, images, **{each: node.attrs[each] for each in ("align_corners", "half_pixel_centers")}), None]
+        return [make_grad(grad, images, **_sampling(node)), None]
 
     kernel.__doc__ = doc
-    declared = op(
+    builder: Callable[..., Tensor] = op(
         name, "images: T, size: int32 -> resized_images: float", infer=_resized_shape, gradient=gradient, static=("size",),
         types={"T": _PIXELS},
-    )  # fmt: skip
-    builder: Callable[..., Tensor] = declared(kernel)
+    )(kernel)  # fmt: skip
     return builder
 
 

@@ -63,8 +63,9 @@ def _orthogonal_and_triangular(node: Operation, inputs: Sequence[Tensor], grads:
     """Of `x = q r`, as in S. Walter and L. Lehmann, Algorithmic Differentiation of Linear Algebra Functions, 2010."""
     (x,) = inputs
     rows, columns = (None, None) if x.dims is None else x.dims[-2:]
-    is_thin = rows is not None and columns is not None and rows >= columns
-    if not is_thin or (rows != columns and node.attrs["f"].attrs["full_matrices"]) or x.dtype.is_complex or x.dtype.size < 4:
+    if x.dtype.is_complex or x.dtype.size < 4 or (rows is not None and columns is not None and rows < columns):
+        return None
+    if node.attrs["f"].attrs["full_matrices"] and (rows is None or rows != columns):
         return None
     q, r = qr_node(x, full_matrices=False, name=None)
     product = sub(batch_mat_mul(r, grads[1], adj_y=True), batch_mat_mul(grads[0], q, adj_x=True))
