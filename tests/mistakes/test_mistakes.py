@@ -31,7 +31,7 @@ def _pins(part: str) -> bool:
 
 
 def test_the_table_has_as_many_mistakes_as_it_had() -> None:
-    assert len(_MISTAKES) >= 1929
+    assert len(_MISTAKES) >= 2050
     assert len({mistake.title for mistake in _MISTAKES}) == len(_MISTAKES)
     # A line of the program alone, or a file's name, says nothing of the message.
     assert [mistake.title for mistake in _MISTAKES if not any(map(_pins, mistake.parts))] == []

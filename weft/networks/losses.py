@@ -134,7 +134,13 @@ class LossFunctionWrapper(Loss):
 
     def call(self, y_true: Nest, y_pred: Nest) -> Tensor:
         """What each example loses."""
-        return self.fn(*_fitted(y_true, y_pred), **self.options)
+        found: Tensor | None = self.fn(*_fitted(y_true, y_pred), **self.options)
+        if found is None:
+            name = getattr(self.fn, "__name__", repr(self.fn))
+            raise ValueError(
+                f"None values not supported. The loss function {name!r} has returned None: is its `return` lacking?"
+            )
+        return found
 
     def get_config(self) -> Config:
         """The arguments that make an equal one."""

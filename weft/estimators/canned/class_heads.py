@@ -175,7 +175,7 @@ class MultiClassHead(ClassHead):
 
     def create_loss(self, features: Features, mode: str, logits: Tensor, labels: Labels) -> LossSpec:
         """The cross entropy of each example."""
-        numbers = checked_range(self._numbers(checked_labels(labels, logits, 1)), self._n_classes)
+        numbers = checked_range(self._numbers(checked_labels(labels, logits, 1)), self._n_classes, self._label_vocabulary)
         if self._loss_fn is not None:
             losses = called_loss_fn(self._loss_fn, numbers, logits, features)
         else:
@@ -256,7 +256,7 @@ class BinaryClassHead(ClassHead):
         known = checked_labels(labels, logits, 1)
         if self._label_vocabulary is not None:
             known = self.label_numbers(known)
-        numbers = checked_range(as_floats(known), 2)
+        numbers = checked_range(as_floats(known), 2, self._label_vocabulary)
         if self._loss_fn is not None:
             losses = called_loss_fn(self._loss_fn, numbers, logits, features)
         else:

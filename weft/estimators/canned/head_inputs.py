@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from weft.estimators.aliases import Features
@@ -11,7 +11,7 @@ from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.compat.function_signatures import fn_args
 from weft.framework.composites.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
 from weft.framework.graphs.graph import get_default_graph
-from weft.framework.nodes.node_errors import described
+from weft.framework.nodes.node_errors import REMEDY, described
 from weft.framework.nodes.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn, numeric_column
 from weft.models.feature_columns.scope_state import ScopeStateManager
@@ -137,8 +137,17 @@ def checked_weights(
             return identity(weights, name=scope)
 
 
-def checked_range(labels: Tensor, n_classes: int) -> Tensor:
-    """Labels that are class numbers; a run with others fails."""
+def checked_range(labels: Tensor, n_classes: int, vocabulary: Sequence[object] | None = None) -> Tensor:
+    """Labels that are class numbers; a run with others fails.
+
+    Args:
+        labels: the numbers.
+        n_classes: how many classes there are.
+        vocabulary: the names that they have been found by, if they were names.
+    """
+    told = f"Labels are the numbers of {n_classes} classes, from 0 to {n_classes - 1}."
+    if vocabulary:
+        told = f"A label that label_vocabulary lacks is -1; it has {', '.join(map(repr, vocabulary))}."
     graph = get_default_graph()
     with graph.name_scope("assert_range"):
         most = convert_to_tensor(n_classes - 1, dtype=labels.dtype)
@@ -146,6 +155,8 @@ def checked_range(labels: Tensor, n_classes: int) -> Tensor:
             assert_less_equal(labels, most, message="Labels must <= n_classes - 1"),
             assert_non_negative(labels, message="Labels must >= 0"),
         ]
+        for check in checks:
+            check._set_attr(REMEDY, told)
         with graph.control_dependencies(checks):
             return identity(labels)
 

@@ -211,7 +211,10 @@ class LearningRateScheduler(Callback):
         except TypeError:
             wanted = self.schedule(epoch)
         if not isinstance(wanted, float | np.floating):
-            raise ValueError('The output of the "schedule" function should be float.')
+            raise ValueError(
+                f'The output of the "schedule" function should be float. For the epoch {epoch} it is {wanted!r}: the learning '
+                "rate is wanted, such as 0.1."
+            )
         batch_set_value([(rate, np.asarray(wanted))])
         if self.verbose > 0:
             print(f"\nEpoch {epoch + 1:05d}: LearningRateScheduler reducing learning rate to {wanted}.")

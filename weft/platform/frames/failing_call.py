@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import islice
 from types import FrameType, ModuleType, TracebackType
 
-from weft.platform.frames.program_frames import is_under_weft, is_weft, levels
+from weft.platform.frames.program_frames import is_of_weft, is_under_weft, is_weft, levels
 
 
 def passes_weft(error: BaseException) -> bool:
@@ -73,8 +73,8 @@ def _last_of_program(trace: TracebackType | None) -> TracebackType | None:
 def resolve(expression: ast.expr, frame: FrameType) -> object:
     """What a dotted name, or an item of it, stands for.
 
-    Attributes of objects are looked up in their class, but for the fields of named tuples, and items in lists and dicts only,
-    so that no code of theirs runs.
+    Attributes of objects are looked up in their class, but for the fields of named tuples and what an object of weft has,
+    and items in lists and dicts only, so that no code of theirs runs.
     """
     if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
         return _item(resolve(expression.value, frame), expression.slice.value)
@@ -90,6 +90,8 @@ def resolve(expression: ast.expr, frame: FrameType) -> object:
         return None
     if isinstance(owner, ModuleType | type) or (isinstance(owner, tuple) and expression.attr in getattr(owner, "_fields", ())):
         return getattr(owner, expression.attr, None)
+    if is_of_weft(type(owner)) and expression.attr in (own := getattr(owner, "__dict__", {})):
+        return own[expression.attr]
     return inspect.getattr_static(type(owner), expression.attr, None)
 
 

@@ -222,11 +222,13 @@ def _key_hint(error: KeyError) -> str:
 
 
 def _is_of_run(error: KeyError, owner: ast.expr, frame: FrameType) -> bool:
-    """Whether a dict has values that a run gave, of a program or for a hook."""
+    """Whether a dict has values that a run gave, of a program or for a hook, or is what a method of weft's returned."""
     if isinstance(owner, ast.Attribute):
         return is_of_weft(type(resolve(owner.value, frame)))
     given = given_before(owner.id, frame, last_frame_of_program(error)[1]) if isinstance(owner, ast.Name) else None
-    return given is not None and bool(fetched_by(*given))
+    if given is None:
+        return False
+    return bool(fetched_by(*given)) or (isinstance(given[0], ast.Call) and is_of_weft(resolve(given[0].func, frame)))
 
 
 def _field_hint(error: BaseException, message: str, field: str) -> str:

@@ -20,6 +20,13 @@ _HOOKS: Final = {
     "after_run": "self, run_context, run_values",
     "end": "self, session",
 }
+_ENDS: Final = ("begin", "end")
+# Those of a Keras callback.
+_CALLBACKS: Final = {
+    **dict.fromkeys(("on_epoch_begin", "on_epoch_end"), "self, epoch, logs=None"),
+    **{f"on_{kind}batch_{end}": "self, batch, logs=None" for kind in ("", "train_", "test_", "predict_") for end in _ENDS},
+    **{f"on_{kind}_{end}": "self, logs=None" for kind in ("train", "test", "predict") for end in _ENDS},
+}
 # By the name of the argument that takes the function, and the function of weft.
 _CALLED_WITH: Final = {
     ("true_fn", "cond"): _NONE,
@@ -36,6 +43,7 @@ _CALLED_WITH: Final = {
     ("input_fn", "train"): _NONE,
     ("input_fn", "evaluate"): _NONE,
     ("input_fn", "predict"): _NONE,
+    ("loss", "compile"): "{0} is called with two arguments, the targets and the outputs: def {0}(y_true, y_pred).",
     ("main", "run"): "{0} is called with one argument, the list of the program's name and what no flag took: def {0}(argv).",
 }
 
@@ -53,6 +61,8 @@ def hint_for_function(text: str, function: str, arguments: dict[str, object]) ->
     owner, _, called = text.partition("()")[0].rpartition(".")
     if owner and called in _HOOKS:
         return f"A hook's {called} is called as {called}({_HOOKS[called]})."
+    if owner and called in _CALLBACKS:
+        return f"A callback's {called} is called as {called}({_CALLBACKS[called]})."
     found = [
         known.format(name)
         for name, value in arguments.items()

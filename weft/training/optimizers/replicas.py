@@ -42,7 +42,10 @@ def apply_in_replica(
     """
     replica = replication.current_replica()
     if replica is None:
-        raise RuntimeError("Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context.")
+        raise RuntimeError(
+            "Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context. A strategy's step is a "
+            "function that minimizes, and strategy.experimental_run_v2(function) calls it for each replica."
+        )
     pairs = list(grads_and_vars)
     if not pairs:
         raise ValueError("No variables provided.")
