@@ -21,6 +21,10 @@ def normal(*parts):
     return distributions.MultivariateNormalDiag(*(part if part is None else floats(*part) for part in parts))
 
 
+def triangular(loc, scale):
+    return distributions.MultivariateNormalTriL(None if loc is None else floats(*loc), floats(*scale))
+
+
 def sampled_log_prob():
     made = normal([None, 2], [None, 2])
     made.log_prob(made.sample())
@@ -245,6 +249,21 @@ COUNTS = {
     "a transform of any size": (lambda: tf.signal.rfft(floats(None), [8]), 26),
     "a transform of all there is": (lambda: tf.signal.rfft(floats(None)), 30),
     "a transform back of all there is": (lambda: tf.signal.irfft(tf.placeholder(tf.complex64, [None])), 52),
+    "vectors of a triangle": (lambda: triangular([2], [2, 2]), 42),
+    "those of a batch that a step tells": (lambda: triangular([None, 2], [None, 2, 2]), 53),
+    "those without means": (lambda: triangular(None, [3, 2, 2]), 43),
+    "their sample": (lambda: triangular([2], [2, 2]).sample(), 105),
+    "their samples": (lambda: triangular([None, 2], [None, 2, 2]).sample(5), 136),
+    "their density": (lambda: triangular([2], [2, 2]).log_prob(floats(None, 2)), 119),
+    "their density in a batch": (lambda: triangular(None, [3, 2, 2]).prob(floats(None, 2)), 130),
+    "their entropy": (lambda: triangular([2], [None, 2, 2]).entropy(), 174),
+    "their covariance": (lambda: triangular([2], [2, 2]).covariance(), 49),
+    "their deviations": (lambda: triangular([2], [2, 2]).stddev(), 51),
+    "their divergence": (lambda: triangular([2], [2, 2]).kl_divergence(triangular([2], [2, 2])), 127),
+    "vectors of a covariance": (
+        lambda: distributions.MultivariateNormalFullCovariance(floats(2), floats(2, 2)).sample(),
+        106,
+    ),
     "a window": (lambda: tf.signal.hamming_window(tf.placeholder(tf.int32, [])), 33),
 }
 
@@ -271,6 +290,13 @@ def test_samples_of_vectors_have_the_values_of_tensorflow():
     drawn = distributions.MultivariateNormalDiag([0.0, 1.0], [1.0, 2.0]).sample()
     with tf.Session() as session:
         assert session.run(drawn).tolist() == pytest.approx([1.6009, 1.25614], abs=1e-4)
+
+
+def test_samples_of_a_triangle_have_the_values_of_tensorflow():
+    tf.set_random_seed(1)
+    drawn = distributions.MultivariateNormalTriL([0.0, 1.0], [[1.0, 0.0], [0.5, 2.0]]).sample()
+    with tf.Session() as session:
+        assert session.run(drawn).tolist() == pytest.approx([0.47189, 0.98351], abs=1e-4)
 
 
 def test_a_decoder_draws_the_words_of_tensorflow():

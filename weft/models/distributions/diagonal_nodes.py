@@ -112,3 +112,39 @@ class DiagonalNodes:
             )
             count += 5 if rank is not None and shifted[:rank].is_fully_defined() else 10
         return count
+
+
+class TriangularNodes(DiagonalNodes):
+    """The counts of a distribution whose scale is triangular: TensorFlow solves where a diagonal divides."""
+
+    def __init__(self, loc: TensorShape | None, scale: TensorShape, whole: TensorShape) -> None:
+        """Tell what the distribution is made of.
+
+        Args:
+            loc: the shape of the means, if there are any.
+            scale: that of the triangles.
+            whole: that of the batch and the event.
+        """
+        super().__init__(loc, scale[:-1], None, whole)
+
+    def construction(self) -> int:
+        """Of the distribution itself, without those that make tensors of its parameters."""
+        count = 39 + self._has_loc + 4 * self._open_loc + 3 * (self._whole.ndims != 1)
+        return count + (3 + self._has_loc) * self._open_scale
+
+    def sample(self) -> int:
+        """Of a sample of the sample shape []."""
+        return super().sample() + 1
+
+    def stddev(self) -> int:
+        """Of the standard deviations, which are the roots of the variances."""
+        return 9
+
+    def _inverse(self, value: TensorShape) -> int:
+        shifted = TensorShape(broadcast_dims(as_dims(value), as_dims(self._loc)))
+        count = 33 + self._has_loc + 10 * (not shifted.is_fully_defined())
+        if self._open_scale:
+            return count + 32
+        # A solver takes batches of one shape.
+        batch = self._scale_batch.as_list()
+        return count + 9 * bool(batch and (shifted.ndims is None or shifted.as_list()[-1 - len(batch) : -1] != batch))

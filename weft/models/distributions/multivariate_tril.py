@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 
 from weft.framework.building.aliases import TensorLike
 from weft.framework.building.graph_functions import control_dependencies
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
+from weft.models.distributions.counted_normal import CountedNormal
+from weft.models.distributions.diagonal_nodes import TriangularNodes
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED
 from weft.models.distributions.divergence import RegisterKL
 from weft.models.distributions.multivariate_normal import MultivariateNormalDiag
@@ -28,7 +32,7 @@ from weft.ops.math.unary import log, sqrt
 from weft.ops.nn.activation import softplus
 
 
-class MultivariateNormalTriL(NormalOfVectors):
+class MultivariateNormalTriL(CountedNormal):
     """The normal distribution of vectors with mean `loc` and covariance `scale_tril scale_tril^T`.
 
     Args:
@@ -59,12 +63,17 @@ class MultivariateNormalTriL(NormalOfVectors):
         if scale_tril is None:
             raise ValueError(f"{type(self).__name__} needs scale_tril, which tells its size; it is None.")
         with input_scope(name, type(self).__name__, [loc, scale_tril]) as scope:
-            scale = matrix_band_part(convert_to_tensor(scale_tril, name="scale_tril"), -1, 0)
+            given = convert_to_tensor(scale_tril, name="scale_tril")
+            mean = None if loc is None else convert_to_tensor(loc, given.dtype.base_dtype, name="loc")
+            count = get_default_graph().node_count
+            before = count.total
+            self._scale = scale = matrix_band_part(given, -1, 0)
             scale.shape.with_rank_at_least(2)
-            self._scale = scale
-            self._given_loc = None if loc is None else convert_to_tensor(loc, scale.dtype.base_dtype, name="loc")
+            self._given_loc = mean
             nothing = zeros_like(scale[..., 0])
-            self._full_loc = nothing if self._given_loc is None else self._given_loc + nothing
+            self._full_loc = nothing if mean is None else mean + nothing
+            self._nodes = TriangularNodes(None if mean is None else mean.shape, scale.shape, self._full_loc.shape)
+            count.total = before + self._nodes.construction()
         parents = [scale] if self._given_loc is None else [self._given_loc, scale]
         super().__init__(scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, scope)
 
@@ -85,13 +94,16 @@ class MultivariateNormalTriL(NormalOfVectors):
         return _log_determinant(self._scale + zeros_like(expand_dims(self._full_loc, -1)))
 
     def _covariance(self) -> Tensor:
-        return matmul(self._scale, self._scale, transpose_b=True)
+        with self._as_many_as(self._nodes.stddev() - 2):
+            return matmul(self._scale, self._scale, transpose_b=True)
 
     def _variance(self) -> Tensor:
-        return reduce_sum(square(self._scale), -1)
+        with self._as_many_as(self._nodes.stddev() - 1):
+            return reduce_sum(square(self._scale), -1)
 
     def _stddev(self) -> Tensor:
-        return sqrt(self._variance())
+        with self._as_many_as(self._nodes.stddev()):
+            return sqrt(self._variance())
 
 
 class MultivariateNormalFullCovariance(MultivariateNormalTriL):
@@ -177,7 +189,7 @@ def _triangular(distribution: NormalOfVectors) -> Tensor:
 
 @RegisterKL(NormalOfVectors, NormalOfVectors)
 def _divergence(a: NormalOfVectors, b: NormalOfVectors, name: str | None = None) -> Tensor:
-    with input_scope(name, "kl_mvn_mvn"):
+    with input_scope(name, "kl_mvn_mvn"), _counted(a, b):
         # Of one batch, as a solver wants them.
         batch = expand_dims(zeros_like(a.mean() + b.mean()), -1)
         scale_a, scale_b = _triangular(a) + batch, _triangular(b) + batch
@@ -186,3 +198,12 @@ def _divergence(a: NormalOfVectors, b: NormalOfVectors, name: str | None = None)
         squares = reduce_sum(square(ratio), [-2, -1]) + reduce_sum(square(moved), [-2, -1])
         size = reduce_sum(ones_like(batch), [-2, -1])
         return _log_determinant(scale_b) - _log_determinant(scale_a) + 0.5 * (squares - size)
+
+
+def _counted(a: NormalOfVectors, b: NormalOfVectors) -> contextlib.AbstractContextManager[None]:
+    """TensorFlow's count of a divergence, where both are triangular and of one known shape."""
+    if not (isinstance(a, MultivariateNormalTriL) and isinstance(b, MultivariateNormalTriL)):
+        return contextlib.nullcontext()
+    shapes = [each.batch_shape.concatenate(each.event_shape) for each in (a, b)]
+    is_known = all(each.is_fully_defined() for each in shapes) and shapes[0] == shapes[1]
+    return get_default_graph().node_count.as_many_as(43) if is_known else contextlib.nullcontext()
