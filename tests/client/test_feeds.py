@@ -32,19 +32,6 @@ def test_values_become_arrays_of_the_tensors_dtype(graph: tf.Graph, dtype: tf.DT
     np.testing.assert_array_equal(array, np.array(expected, array.dtype))
 
 
-def test_fractions_fed_for_whole_numbers_are_cut_off_and_the_log_says_so_once(
-    graph: tf.Graph, caplog: pytest.LogCaptureFixture
-) -> None:
-    x = tf.placeholder(tf.int32, [None], name="x")
-    for value in ([np.array(3), np.array(-1.75)], np.array([3.0, -1.75]), [3.5, -1.0]):
-        array = feeds.as_feed(x, value)
-        assert array.dtype == np.int32
-        assert array.tolist() == [3, -1]
-    (record,) = caplog.records
-    assert "Fractions of a feed are cut off for Tensor 'x:0'" in record.getMessage()
-    assert "-1.75 at [1] becomes -1. Feed whole numbers, or x.astype(np.int32)" in record.getMessage()
-
-
 def test_an_array_that_fits_is_not_copied(graph: tf.Graph) -> None:
     array = np.ones((2, 3), np.float32)
     assert fed(tf.float32, [None, 3], array) is array
@@ -61,8 +48,8 @@ def test_none_is_false_to_a_bool_as_in_tensorflow(graph: tf.Graph) -> None:
     [
         (tf.float32, [None, 2], [1, 2], ValueError, r"Cannot feed value of shape \(2,\) .* has shape '\(\?, 2\)'"),
         (tf.float32, [], [1], ValueError, r"Cannot feed value of shape \(1,\) for Tensor 'x:0', which has shape '\(\)'"),
-        (tf.int32, None, float("nan"), TypeError, r"Type of feed value nan with type .* nan would become .*x <unknown>"),
-        (tf.int8, None, np.array([1, 300.5]), TypeError, r"300.5 at \[1\] would become 44"),
+        (tf.int32, None, 1.7, TypeError, r"Type of feed value 1.7 with type .* 1.7 would become 1.*x <unknown>"),
+        (tf.int64, None, np.array([1, 2.5]), TypeError, r"2.5 at \[1\] would become 2"),
         (tf.uint8, None, np.array([3, 300]), TypeError, r"300 at \[1\] would become 44"),
         (tf.float32, [], None, TypeError, "Cannot feed None for Tensor 'x:0'"),
         (tf.int32, None, 2**40, TypeError, "Type of feed value 1099511627776 with type .* is not compatible"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Final
 
 import numpy as np
@@ -13,22 +12,16 @@ from weft.framework.nodes.node_errors import described
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes, tensor_util
 from weft.framework.types.dtypes import DType
-from weft.platform.logs import tf_logging
 
 _LARGER: Final = "Try explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
 _SHOWN: Final = 60
-# Placeholders of whole numbers that were fed others: each is warned of once.
-_CUT: Final[weakref.WeakSet[Tensor]] = weakref.WeakSet()
 
 
 def convert(tensor: Tensor, value: TensorLike, wanted: type[np.generic]) -> Array:
     """The value as an array of the NumPy type that the tensor has.
 
-    Of what is fed for whole numbers the fractions are cut off, as in TensorFlow: programs make whole numbers of scaled
-    observations so. A warning tells it.
-
     Raises:
-        TypeError: it is a Tensor or None, or a number does not fit the type, such as nan or 2**40 an int32.
+        TypeError: it is a Tensor or None, or a number does not fit the type, such as 1.7 or 2**40 an int32.
         ValueError: it is no array of such elements.
     """
     if isinstance(value, Tensor):
@@ -99,22 +92,10 @@ def _cast(source: Array, value: TensorLike, wanted: type[np.generic]) -> Array:
 
 def _check_lossless(tensor: Tensor, value: TensorLike, source: Array, array: Array) -> None:
     lost = array != source
-    if not lost.any():
-        return
-    unfit = array != np.trunc(source)
-    if unfit.any():
-        raise TypeError(_unfit(tensor, value, array.dtype.type, f": {_change(source, array, unfit, 'would become')}"))
-    if tensor not in _CUT:
-        _CUT.add(tensor)
-        tf_logging.warning(
-            "Fractions of a feed are cut off for Tensor %r: %s. %s. Feed whole numbers, or x.astype(np.%s), if that is meant.",
-            tensor.name, described(tensor), _change(source, array, lost, "becomes"), array.dtype,
-        )  # fmt: skip
-
-
-def _change(source: Array, array: Array, where: Array, becomes: str) -> str:
-    at = tuple(map(int, np.argwhere(where)[0])) if source.ndim else ()
-    return f"{source[at]}{f' at {list(at)}' if at else ''} {becomes} {array[at]}"
+    if lost.any():
+        at = tuple(map(int, np.argwhere(lost)[0])) if source.ndim else ()
+        where = f" at {list(at)}" if at else ""
+        raise TypeError(_unfit(tensor, value, array.dtype.type, f": {source[at]}{where} would become {array[at]}"))
 
 
 def _unfit(tensor: Tensor, value: Array, wanted: type[np.generic], reason: str) -> str:
