@@ -124,6 +124,8 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "checkpoint diff one two --tolerance x": ("--tolerance: expected a number, 0 or more, got 'x'",),
     "credentials tokn": ("did you mean 'token'?",),
     "credentials token": ("required: -o/--output",),
+    "credentials token --out=file": ("required: -o/--output, and there is no --out; did you mean '--output'?",),
+    "k8s manifest program.py --nam=job": ("required: --name, --image, and there is no --nam; did you mean '--name'?",),
     "credentials authority --days 0 folder": ("--days: expected a number of days, 1 or more, got '0'",),
     "credentials issue folder": ("required: NAME",),
     "saved-model show --dir folder": ("SavedModel file does not exist at: folder/{saved_model.pbtxt|saved_model.pb}",),

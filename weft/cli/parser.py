@@ -42,6 +42,7 @@ class OneLineParser(argparse.ArgumentParser):
         super().__init__(prog=prog, description=description, formatter_class=_HelpFormatter, allow_abbrev=False)
         # Python 3.14 colours the usage, out of which `options` are read.
         self.color = False
+        self._given: list[str] = []
         self.elsewhere: dict[str, str] = {}
         """What does the work of subcommands that somebody may look for here."""
 
@@ -54,6 +55,7 @@ class OneLineParser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """As of the base class, but nothing stays unknown: each parser tells of what it was given itself."""
+        self._given = list(args or ())
         first = args[0] if args else ""
         if first.startswith("-") and first not in ("-h", *self.options) and self._subcommands is not None:
             # The value of an unknown option would be taken for the subcommand.
@@ -99,6 +101,13 @@ class OneLineParser(argparse.ArgumentParser):
         lacking = _LACKS_VALUE.match(message)
         if lacking is not None:
             return f"; a value that begins with a hyphen is joined to it, as in {lacking[1]}=-1"
+        if message.startswith("the following arguments are required: -"):
+            # One that is lacking may have been given by another name, which argparse would tell of later.
+            known = [each for action in self._actions if action.required for each in action.option_strings]
+            for given in (each.partition("=")[0] for each in self._given if each.startswith("--")):
+                meant = "" if given in (*known, *self.options) else did_you_mean(given, known)
+                if meant:
+                    return f", and there is no {given}{meant}"
         for action in self._actions:
             if action.choices and action.required and f": {action.metavar or action.dest}" in message:
                 return f", one of {', '.join(map(str, action.choices))}"
