@@ -79,10 +79,19 @@ def _loop(tf):
     return int(tf.Session().run(loop))
 
 
-@row("a feed that loses something, such as 1.7 for an int32")
+@row("the gradient of `tf.nn.ctc_loss_v2` behind the end of a sequence, of dense labels")
+def _padding(tf):
+    logits = tf.constant([[[0.1, 0.2, 0.3]]] * 4)
+    loss = tf.nn.ctc_loss_v2(tf.constant([[1]]), logits, tf.constant([1]), tf.constant([2]), blank_index=0)
+    return bool(tf.Session().run(tf.gradients(loss, logits)[0])[2:].any())
+
+
+@row("a feed that loses something")
 def _fraction(tf):
-    whole = tf.placeholder(tf.int32)
-    return int(tf.Session().run(whole, {whole: 1.7}))
+    whole, byte = tf.placeholder(tf.int32), tf.placeholder(tf.uint8)
+    cut = int(tf.Session().run(whole, {whole: 1.7}))
+    tf.Session().run(byte, {byte: 300.0})
+    return cut
 
 
 @row("`tf.jax_function`, `weft.explain`, `tf.LocalCluster`, `tf.draw_timeline`, `tf.draw_placement`")
