@@ -23,11 +23,13 @@ from weft.platform.hints.run_hints import (
 from weft.platform.hints.several_hints import SEVERAL, hint_for_several, is_tensor, items_of
 
 _NONE: Final = re.compile(r"'NoneType'|must be real number, not NoneType")
-_NOT_A_TENSOR: Final = re.compile(r"not '?(Tensor|(?:Ref|Resource)?Variable)'?$")
+_NOT_A_TENSOR: Final = re.compile(r"(?:not '?|expected str instance, )(Tensor|(?:Ref|Resource)?Variable)'?(?: found)?$")
 _UNPACKED: Final = re.compile(r"cannot unpack non-iterable|values to unpack \(expected|not enough values to unpack")
 _CONDITION: Final = "using a `tf.Tensor` as a Python `bool`"
 _NO_KEY: Final = re.compile(r"unhashable type: 'numpy\.ndarray'")
 _NO_JSON: Final = re.compile(r"Object of type (Tensor|(?:Ref|Resource)?Variable) is not JSON serializable")
+_NO_JSON_NUMBER: Final = re.compile(r"Object of type (?:u?int|float)\d+ is not JSON serializable")
+_NO_PICKLE: Final = re.compile(r"cannot pickle")
 _NO_NEXT: Final = re.compile(r"'Iterator' object is not (?:an iterator|iterable)")
 _OPERATION: Final = re.compile(r"unsupported operand type\(s\) for .*'Operation'|bad operand type for .*'Operation'")
 _SPARSE: Final = re.compile(r"unsupported operand type\(s\) for .*'SparseTensor'")
@@ -78,6 +80,10 @@ def hint_for_value(error: BaseException, text: str) -> str:
         return _of_fetches(error)
     if found := _NOT_A_TENSOR.search(text) or _NO_JSON.search(text):
         return _RUN_ONLY.format("tensor" if found[1] == "Tensor" else "variable")
+    if _NO_JSON_NUMBER.search(text):
+        return "A run gives NumPy's numbers: float(x) or int(x) is Python's, x.tolist() the list of an array."
+    if _NO_PICKLE.search(text):
+        return _of_pickled(error)
     if _BYTES.search(text):
         return _of_bytes(error)
     if _OPERATION.search(text):
@@ -221,6 +227,21 @@ def _of_bytes_key(error: KeyError, key: bytes) -> str:
     if type(owner) is not dict or key.decode(errors="replace") not in owner:
         return ""
     return _DECODED.format(f"{ast.unparse(expression.slice)}.decode()")
+
+
+def _of_pickled(error: TypeError) -> str:
+    """For an object of weft that a program pickles, as it does for another process."""
+    call, frame = failing_call(error)
+    if call is None or frame is None:
+        return ""
+    values = [each for each in call.args if is_of_weft(type(resolve(each, frame)))]
+    made = [each for each in call.args if isinstance(each, ast.Call) and is_of_weft(resolve(each.func, frame))]
+    if not values and not made:
+        return ""
+    return (
+        f"{ast.unparse((values or made)[0])} belongs to a graph of this process: pickle what session.run returns. Variables "
+        "are saved by tf.train.Saver, a graph by tf.train.export_meta_graph, and another process builds its own."
+    )
 
 
 def _of_bytes(error: TypeError) -> str:
