@@ -54,9 +54,6 @@ _REASONS: Final = {
     "contrib.tensor_forest": (
         "tf.estimator.BoostedTreesClassifier and BoostedTreesRegressor grow trees, one after the other, of feature columns."
     ),
-    "estimator.experimental.LinearSDCA": (
-        "tf.train.FtrlOptimizer trains linear models with L1 and L2, as tf.estimator.LinearClassifier does."
-    ),
 }
 
 

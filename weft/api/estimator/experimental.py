@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.estimators.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
 from weft.estimators.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
+from weft.estimators.canned.linear_sdca import LinearSDCA as LinearSDCA
 from weft.estimators.clustering.estimator import KMeansClustering as _KMeansClustering
 from weft.estimators.export.input_receiver import (
     build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,

@@ -121,12 +121,13 @@ class ClassHead(Head):
         return LossSpec(training_loss, losses, weights, labels)
 
     def label_numbers(self, labels: Tensor) -> Tensor:
-        """The numbers of labels that are names.
+        """The numbers of labels: the labels themselves without a vocabulary.
 
         Args:
-            labels: names of the vocabulary, or numbers already.
+            labels: names of the vocabulary if there is one, or numbers.
         """
-        assert self._label_vocabulary is not None
+        if self._label_vocabulary is None:
+            return labels
         numbers: Nest = index_table_from_tensor(list(self._label_vocabulary), name="class_id_lookup").lookup(labels)
         return numbers  # type: ignore[no-any-return]
 
@@ -253,9 +254,7 @@ class BinaryClassHead(ClassHead):
 
     def create_loss(self, features: Features, mode: str, logits: Tensor, labels: Labels) -> LossSpec:
         """The cross entropy of each example."""
-        known = checked_labels(labels, logits, 1)
-        if self._label_vocabulary is not None:
-            known = self.label_numbers(known)
+        known = self.label_numbers(checked_labels(labels, logits, 1))
         numbers = checked_range(as_floats(known), 2, self._label_vocabulary)
         if self._loss_fn is not None:
             losses = called_loss_fn(self._loss_fn, numbers, logits, features)

@@ -86,6 +86,11 @@ class Head:
         return self._name
 
     @property
+    def weight_column(self) -> str | NumericColumn | None:
+        """The feature with the weights of examples, or its numeric column."""
+        return self._weight_column
+
+    @property
     def logits_dimension(self) -> int:
         """The size of the logits' last dimension."""
         raise NotImplementedError(f"logits_dimension is not implemented for {type(self).__name__}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from weft.framework.building.aliases import Nest, VariableLike
 from weft.framework.building.tensor_conversion import convert_n_to_tensor, convert_to_tensor
@@ -29,6 +29,7 @@ from weft.ops.summary.nodes import scalar
 from weft.ops.training.dual_ascent import sdca_optimizer_v2
 from weft.ops.training.dual_losses import DUAL_LOSSES
 from weft.ops.variables.assign import assign_add
+from weft.platform.logs import tf_logging
 
 _FEATURES: Final = ("sparse_features", "dense_features")
 _WEIGHTS: Final = ("sparse_features_weights", "dense_features_weights")
@@ -57,6 +58,11 @@ class SdcaModel:
         ValueError: one of these is lacking, or is not what is told here.
     """
 
+    # What the names of the slots add to those of the weights, and the least strength of L2, without which the ascent may
+    # not converge.
+    _SLOT: ClassVar = "_unshrinked/SDCAOptimizer"
+    _LEAST_L2: ClassVar = 1.0
+
     def __init__(self, examples: _Given, variables: _Given, options: _Given) -> None:
         if not examples or not variables or not options:
             raise ValueError("examples, variables and options must all be specified.")
@@ -69,7 +75,7 @@ class SdcaModel:
             if options[name] < 0.0:
                 raise ValueError(f"{name} should be non-negative. Found ({options[name]})")
         self._examples, self._options = examples, options
-        self._sparse, self._dense = ([Weights(each) for each in variables[name]] for name in _WEIGHTS)
+        self._sparse, self._dense = ([Weights(each, self._SLOT) for each in variables[name]] for name in _WEIGHTS)
         self._states = ExampleStates(options.get("num_table_shards") or 1)
         scalar("approximate_duality_gap", self.approximate_duality_gap())
         scalar("examples_seen", self._states.size())
@@ -206,14 +212,41 @@ class SdcaModel:
         return [*self._sparse, *self._dense]
 
     def _l2(self) -> float:
-        """The strength of L2, without which the ascent would not converge."""
-        return max(float(self._options["symmetric_l2_regularization"]), 1.0)
+        """The strength of L2."""
+        return max(float(self._options["symmetric_l2_regularization"]), self._LEAST_L2)
 
     def _l1_loss(self) -> Tensor:
         return add_n([each.absolutes() for each in self._all()]) * float(self._options["symmetric_l1_regularization"])
 
     def _l2_loss(self, l2: float) -> Tensor:
         return l2 * add_n([each.squares() for each in self._all()]) / 2.0
+
+
+class LinearSdcaModel(SdcaModel):
+    """What the linear estimators of `tf.estimator` train: it takes any strength of L2 above zero.
+
+    Args:
+        examples, variables, options: see SdcaModel.
+
+    Raises:
+        ValueError: a strength is out of its range, or SdcaModel raises it.
+    """
+
+    # By these names TensorFlow's checkpoints hold them.
+    _SLOT = "_unshrunk"
+    _LEAST_L2 = 0.0
+
+    def __init__(self, examples: _Given, variables: _Given, options: _Given) -> None:
+        l2 = options["symmetric_l2_regularization"]
+        if l2 <= 0.0:
+            raise ValueError(f"symmetric_l2_regularization should be positive. Found ({l2})")
+        if l2 <= 1.0:
+            tf_logging.warn(
+                "symmetric_l2_regularization is %s: SDCA wants more than other optimizers do, about the mean L2 norm of the "
+                "training examples.",
+                l2,
+            )
+        super().__init__(examples, variables, options)
 
 
 def _check_given(given: _Given, names: tuple[str, ...], lists: tuple[str, ...]) -> None:

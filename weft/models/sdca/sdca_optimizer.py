@@ -10,18 +10,13 @@ from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
 from weft.models.feature_columns.scope_state import ScopeStateManager
 from weft.models.feature_columns.transformation_cache import FeatureTransformationCache
-from weft.models.layer_columns.column import LayerColumn, Lookup
+from weft.models.layer_columns.column import LayerColumn
 from weft.models.layer_columns.real_valued import RealValuedColumn
 from weft.models.sdca.sdca_model import SdcaModel
-from weft.models.sdca.sparse_feature_column import SparseFeatureColumn
+from weft.models.sdca.sparse_feature_column import SparseFeatureColumn, entries_of
 from weft.ops.array.filling import ones_like
-from weft.ops.array.selection import boolean_mask
-from weft.ops.array.sets import unique
 from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import greater_equal
-from weft.ops.math.reduce_functions import reduce_max
-from weft.ops.math.segment import unsorted_segment_sum
 from weft.ops.variables.partitioners import Partitioner
 
 
@@ -94,7 +89,7 @@ class SDCAOptimizer:
             lookup = column.wide_lookup(cache, state)
             if lookup is None:
                 raise ValueError(f"SDCAOptimizer does not support column type {type(column).__name__}.")
-            sparse.append((_entries(lookup), whole))
+            sparse.append((entries_of(lookup.ids, lookup.weights), whole))
         examples = {
             "sparse_features": [entries for entries, _ in sparse],
             "dense_features": [rows for rows, _ in dense],
@@ -123,15 +118,3 @@ class SDCAOptimizer:
 def _rows(values: Nest) -> Tensor:
     tensor = convert_to_tensor(values)
     return reshape(tensor, [shape(tensor)[0], -1])
-
-
-def _entries(lookup: Lookup) -> SparseFeatureColumn:
-    """The features of a column of ids: an id that an example has several times counts as their sum, one below zero not."""
-    ids = reshape(lookup.ids.values, [-1])
-    values = ones_like(ids, dtype=dtypes.float32) if lookup.weights is None else reshape(lookup.weights.values, [-1])
-    known = greater_equal(ids, 0)
-    owners, ids, values = (boolean_mask(each, known) for each in (lookup.ids.indices[:, 0], cast(ids, dtypes.int64), values))
-    reach = reduce_max(ids) + 1
-    pairs, places = unique(owners * reach + ids)
-    sums = unsorted_segment_sum(values, places, shape(pairs)[0])
-    return SparseFeatureColumn(pairs // reach, pairs % reach, sums)

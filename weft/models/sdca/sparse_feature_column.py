@@ -1,13 +1,22 @@
-"""SparseFeatureColumn: features of which each example has few."""
+"""SparseFeatureColumn: features of which each example has few, and how ids become such."""
 
 from __future__ import annotations
 
 from weft.framework.building.aliases import TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.composites.sparse_tensor import SparseTensor
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dims import format_dims
+from weft.ops.array.filling import ones_like
+from weft.ops.array.selection import boolean_mask
+from weft.ops.array.sets import unique
+from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import greater_equal
+from weft.ops.math.reduce_functions import reduce_max
+from weft.ops.math.segment import unsorted_segment_sum
 
 
 class SparseFeatureColumn:
@@ -48,3 +57,20 @@ class SparseFeatureColumn:
     def feature_values(self) -> Tensor | None:
         """The value of each entry, `[n]` float32; None where all are 1."""
         return self._feature_values
+
+
+def entries_of(ids: SparseTensor, weights: SparseTensor | None) -> SparseFeatureColumn:
+    """The features of ids: one that an example has several times counts as their sum, one below zero not.
+
+    Args:
+        ids: the ids of each example, `[batch, ...]` integers.
+        weights: the weight of each, of the same places, float32; 1 for all when None.
+    """
+    found = reshape(ids.values, [-1])
+    values = ones_like(found, dtype=dtypes.float32) if weights is None else reshape(weights.values, [-1])
+    known = greater_equal(found, 0)
+    owners, found, values = (boolean_mask(each, known) for each in (ids.indices[:, 0], cast(found, dtypes.int64), values))
+    reach = reduce_max(found) + 1
+    pairs, places = unique(owners * reach + found)
+    sums = unsorted_segment_sum(values, places, shape(pairs)[0])
+    return SparseFeatureColumn(pairs // reach, pairs % reach, sums)

@@ -26,16 +26,17 @@ class Weights:
 
     Args:
         variable: a Variable, a partitioned one, or a list of the parts; parts are rows in their order.
+        slot: what the slots' names add to those of the parts.
     """
 
-    def __init__(self, variable: Nest) -> None:
+    def __init__(self, variable: Nest, slot: str) -> None:
         self._parts: list[Nest] = list(variable) if not isinstance(variable, Variable) else [variable]
         self._slots: list[Nest] = []
         make_variable: Nest = Variable
         for part in self._parts:
             with get_default_graph().device(part.device):
                 first = zeros_like(part.initialized_value(), dtypes.float32)
-                self._slots.append(make_variable(first, name=f"{part.op.name}_unshrinked/SDCAOptimizer"))
+                self._slots.append(make_variable(first, name=f"{part.op.name}{slot}"))
 
     def value(self) -> Tensor:
         """The weights: `[features]`."""
