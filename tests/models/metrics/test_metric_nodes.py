@@ -91,6 +91,18 @@ SEEDS = {
         lambda: contributed.recall_at_precision(bools(None), floats(None), 0.5, strict_mode=True),
         167,
     ),
+    "dynamic_auc": (lambda: contributed.streaming_dynamic_auc(longs(None), floats(None)), 300),
+    "dynamic_auc of PR, weighted": (
+        lambda: contributed.streaming_dynamic_auc(bools(4), floats(4), "PR", weights=floats(4)),
+        374,
+    ),
+    "auc_with_confidence_intervals": (lambda: contributed.auc_with_confidence_intervals(longs(None), floats(None)), 711),
+    "auc_with_confidence_intervals of any rank, weighted": (
+        lambda: contributed.auc_with_confidence_intervals(
+            *(tf.placeholder(tf.float32) for _ in "lpw"), logit_transformation=False
+        ),
+        743,
+    ),
     "precision_recall_at_equal_thresholds": (
         lambda: contributed.precision_recall_at_equal_thresholds(bools(None), floats(None)),
         113,

@@ -25,6 +25,8 @@ from weft.models.metrics.curves import recall_at_precision as recall_at_precisio
 from weft.models.metrics.mean import mean as _mean_mean
 from weft.models.metrics.mean import mean_tensor as _mean_tensor
 from weft.models.metrics.state import Metric
+from weft.models.metrics.whole_auc import auc_with_confidence_intervals as auc_with_confidence_intervals
+from weft.models.metrics.whole_auc import dynamic_auc as _dynamic_auc
 from weft.ops.array.filling import ones_like
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal
@@ -88,6 +90,7 @@ streaming_covariance = agreement.covariance
 streaming_pearson_correlation = agreement.pearson_correlation
 streaming_curve_points = _curve_points
 streaming_concat = _concatenated
+streaming_dynamic_auc = _dynamic_auc
 streaming_recall_at_k = top_k.recall_of_one_at_k
 streaming_sparse_recall_at_k = _with_predictions_first(top_k.recall_at_k)
 streaming_sparse_precision_at_k = _with_predictions_first(top_k.precision_at_k)
