@@ -9,6 +9,9 @@ from typing import Final
 
 _PATHS: Final = {
     "bayesflow": "ops",
+    "constrained_optimization": (
+        "candidates constrained_minimization_problem constrained_optimizer external_regret_optimizer swap_regret_optimizer"
+    ),
     "crf": "ops ops.crf",
     "cudnn_rnn": "layers layers.cudnn_rnn ops ops.cudnn_rnn_ops",
     "data": (

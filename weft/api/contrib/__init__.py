@@ -11,6 +11,7 @@ from weft.api.contrib import bayesflow as bayesflow
 from weft.api.contrib import checkpoint as checkpoint
 from weft.api.contrib import cluster_resolver as cluster_resolver
 from weft.api.contrib import compiler as compiler
+from weft.api.contrib import constrained_optimization as constrained_optimization
 from weft.api.contrib import crf as crf
 from weft.api.contrib import cudnn_rnn as cudnn_rnn
 from weft.api.contrib import data as data

@@ -1,0 +1,11 @@
+"""tf.contrib.constrained_optimization: minimizing under constraints. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.training.constrained.candidates import find_best_candidate_distribution as find_best_candidate_distribution
+from weft.training.constrained.candidates import find_best_candidate_index as find_best_candidate_index
+from weft.training.constrained.optimizer import ConstrainedOptimizer as ConstrainedOptimizer
+from weft.training.constrained.problem import ConstrainedMinimizationProblem as ConstrainedMinimizationProblem
+from weft.training.constrained.regret import AdditiveExternalRegretOptimizer as AdditiveExternalRegretOptimizer
+from weft.training.constrained.regret import AdditiveSwapRegretOptimizer as AdditiveSwapRegretOptimizer
+from weft.training.constrained.regret import MultiplicativeSwapRegretOptimizer as MultiplicativeSwapRegretOptimizer
