@@ -24,7 +24,7 @@ ALIASES: Final = {
     for package, folders in (("tensorboard.compat.proto", _TENSORBOARD), ("weft.proto", _OWN))
     for folder, names in folders.items()
     for name in names.split()
-} | {"example.feature_pb2": "weft.proto.example_pb2"}
+} | {"example.feature_pb2": "weft.proto.example_pb2", "profiler.tfprof_log_pb2": "weft.proto.op_log_pb2"}
 
 # The names of `tensorflow.tools.PATH`.
 TOOLS: Final = {"graph_transforms": "weft.client.graph_transforms.transforms:TransformGraph"}

@@ -30,6 +30,7 @@ NAMES: Final = {
         "weft.datasets.nest:is_nested=is_sequence weft.datasets.nest:is_nested weft.datasets.nest:map_structure "
         "weft.datasets.nest:map_structure_up_to weft.datasets.nest:pack_sequence_as"
     ),
+    "profiler.tfprof_logger": ("weft.client.analysis.op_log:merge_default_with_oplog weft.client.analysis.op_log:write_op_log"),
     "estimator.canned.dnn": "weft.estimators.canned.dnn:summarize=_add_hidden_layer_summary",
     "estimator.estimator": (
         "estimator.Estimator=EstimatorV2 weft.estimators.model_function:verify_model_fn_args=_verify_model_fn_args"

@@ -18,8 +18,13 @@ _Rule = Callable[[Operation], int | None]
 
 def float_operations(node: Operation) -> int:
     """The operations of a node; 0 where no rule counts its type, or a shape is not known."""
+    return known_float_operations(node) or 0
+
+
+def known_float_operations(node: Operation) -> int | None:
+    """The operations of a node; 0 where no rule counts its type, None where a shape is not known."""
     rule = _RULES.get(node.op_def)
-    return 0 if rule is None else rule(node) or 0
+    return 0 if rule is None else rule(node)
 
 
 def _size(tensor: Tensor) -> int | None:

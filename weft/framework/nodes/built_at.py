@@ -83,6 +83,12 @@ def entries(stack: Stack) -> list[tuple[str, int, str, str | None]]:
     return [(file, line, function, source_line(file, line) or None) for file, line, function in places]
 
 
+def entries_with_starts(stack: Stack) -> list[tuple[str, int, str, str | None, int | None]]:
+    """`entries`, each with the line at which its function begins; None where the function is translated."""
+    starts = [None if origin(code.co_filename, line) else code.co_firstlineno for code, line in reversed(stack)]
+    return [(*entry, start) for entry, start in zip(entries(stack), starts, strict=True)]
+
+
 def source_line(file: str, line: int) -> str:
     """The text of a line; empty where it is not to be had."""
     return linecache.getline(file, line).strip()

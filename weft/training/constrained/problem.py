@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
 
 
 class ConstrainedMinimizationProblem(ABC):
@@ -21,6 +22,8 @@ class ConstrainedMinimizationProblem(ABC):
     ...     def constraints(self):
     ...         return tf.stack([self._x - 1.0])
     """
+
+    __repr__ = printed("tf.contrib.constrained_optimization")
 
     @property
     @abstractmethod
