@@ -49,12 +49,18 @@ def shown(mistake: Mistake) -> tuple[str, str]:
     linecache.cache[_FILE] = (len(mistake.source), None, mistake.source.splitlines(True), _FILE)
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         names = {"__name__": "__main__", "tf": tf, "np": np, "os": os, "folder": folder}
+        environment = dict(os.environ)
         try:
             exec(compile(mistake.source, _FILE, "exec"), names)
         except Exception as error:
             return type(error).__name__, short_traceback.text_of(error)
         finally:
-            for name in names.values():
-                if isinstance(name, tf.Session):
-                    name.close()
+            for value in names.values():
+                if isinstance(value, tf.Session):
+                    value.close()
+                if isinstance(value, tf.train.Server):
+                    value.stop()
+            for name in os.environ.keys() - environment.keys():
+                del os.environ[name]
+            os.environ.update(environment)
     return "no error", ""
