@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from weft.framework.building.aliases import Array
+from weft.runtime.state.variable_slot import VariableSlot
 
 _SHORTEST_LOOK_S: Final = 5e-5
 _LONGEST_LOOK_S: Final = 0.01
@@ -37,3 +38,22 @@ def wait_until_ready(values: Sequence[Array]) -> None:
         if not isinstance(value, np.ndarray):
             value.block_until_ready()
             return
+
+
+def wait_for_updates(values: Sequence[Array], slots: Sequence[VariableSlot]) -> None:
+    """Block until the execution that makes these values of variables is over.
+
+    Another step may take them meanwhile, to write what it makes into their memory: then that one's execution is waited for.
+    """
+    while True:
+        try:
+            return wait_until_ready(values)
+        except RuntimeError:
+            if not any(_is_taken(value) for value in values):
+                raise
+        # Who updates a variable on the host has waited for its value first.
+        values = [value for slot in slots if hasattr(value := slot.value, "is_deleted")]
+
+
+def _is_taken(value: Array) -> bool:
+    return not isinstance(value, np.ndarray) and bool(value.is_deleted())

@@ -21,7 +21,7 @@ from weft.runtime.compiled import engine
 from weft.runtime.compiled.input_checks import InputChecks
 from weft.runtime.compiled.leaving_values import LeavingValues
 from weft.runtime.compiled.stoppable import traced_for
-from weft.runtime.compiled.waiting import wait_or_raise, wait_until_ready
+from weft.runtime.compiled.waiting import wait_for_updates, wait_or_raise, wait_until_ready
 from weft.runtime.program.program import Program
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.state.variable_slot import held, locks_of
@@ -106,6 +106,10 @@ class CompiledWay:
 
     def run_first(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         """Compile and run; a stage with loops or branches whose shapes XLA cannot have stays on the host from then on."""
+        with calls_at_exit:
+            return self._run_first(inputs, session, context)
+
+    def _run_first(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         size = engine.signature(inputs, self._wiring.static)
         check = self._host.check(context)
         compiled = self._made_in_step(size, inputs, self._rules.is_light(self._host.counted.most_work), check)
@@ -113,9 +117,8 @@ class CompiledWay:
         check()
         start, compiled_s = time.perf_counter(), compiled.compile_s
         try:
-            with calls_at_exit:
-                kept = () if self._times.is_short else self._host.kept
-                outputs = self._dispatched(compiled, compiled.memory.owned(inputs, kept), session, context)
+            kept = () if self._times.is_short else self._host.kept
+            outputs = self._dispatched(compiled, compiled.memory.owned(inputs, kept), session, context)
             wait_or_raise(outputs, check)
             self._times.note_first(time.perf_counter() - start - (compiled.compile_s - compiled_s))
         except OpError as error:
@@ -183,10 +186,12 @@ class CompiledWay:
 
     def run(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         """Run compiled, or on the host where that is cheaper; returns the outputs, perhaps still being computed."""
-        compiled = self.code
-        if compiled is None or not compiled.is_ready_for(inputs) or (compiled.is_light and self._is_outgrown(inputs)):
-            return self._run_without_code(inputs, session, context)
-        return self._run_compiled(compiled, inputs, session, context)
+        # On the host too: a node there may be one that only JAX can do.
+        with calls_at_exit:
+            compiled = self.code
+            if compiled is None or not compiled.is_ready_for(inputs) or (compiled.is_light and self._is_outgrown(inputs)):
+                return self._run_without_code(inputs, session, context)
+            return self._run_compiled(compiled, inputs, session, context)
 
     def _is_outgrown(self, inputs: Sequence[Array]) -> bool:
         """Whether inputs are larger than those by which the stage was found to be light: it is to compute on XLA's threads."""
@@ -201,8 +206,7 @@ class CompiledWay:
                 return self._dispatched(compiled, inputs, session, context)
             # Who is let go before the end may change what was fed.
             inputs = compiled.memory.owned(inputs, self._host.kept)
-            with calls_at_exit:
-                outputs = self._dispatched(compiled, inputs, session, context)
+            outputs = self._dispatched(compiled, inputs, session, context)
             wait_or_raise(outputs, self._host.check(context))
             return outputs
         except OpError as error:
@@ -222,7 +226,7 @@ class CompiledWay:
         is_light = self._rules.is_light(self._host.counted.most_work) if compiled is None else compiled.is_light
         is_light = is_light and not (compiled is not None and self._is_outgrown(inputs))
         if compiled is None and (self._failed or session.waits_for_code or self._rules.waits_for_code):
-            return self.run_first(inputs, session, context)
+            return self._run_first(inputs, session, context)
         if not self._is_worth(compiled, size, inputs, session, context):
             return self._host.run(inputs, session, context)
         if compiled is not None and (self._rules.must_compile or session.waits_for_code or size in self._failed):
@@ -333,7 +337,10 @@ class CompiledWay:
         made = engine.outputs_of(outputs)
         if self._wiring.fed and self._times.is_short:
             # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
-            wait_until_ready(made or values)
+            if made:
+                wait_until_ready(made)
+            else:
+                wait_for_updates(values, self._call.written_slots)
         return made
 
     def _run_watched(
