@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,83 @@ def test_what_is_noted_is_waited_for() -> None:
     calls.wait()
     assert computed.looks <= 0
     assert large.looks <= 0
+
+
+# A thread that is in C++ when it is to have the interpreter again, which is going, aborts the process.
+_STEPS_ON_DAEMON_THREADS = """
+import threading
+import numpy as np
+import weft as tf
+
+x = tf.placeholder(tf.float32, [None, 32])
+sums = tf.math.cumulative_logsumexp(tf.layers.dense(x, 32, tf.nn.relu))
+train = tf.train.AdamOptimizer().minimize(tf.reduce_mean(sums))
+session = tf.Session()
+session.run(tf.global_variables_initializer())
+begun = threading.Barrier(3)
+
+def work():
+    for number in range(10 ** 9):
+        session.run(train, {x: np.ones([16, 32])})
+        if number == 20:
+            begun.wait()
+
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+begun.wait()
+"""
+
+_LETS_GO_OF_ARRAYS = """
+import threading
+import weft as tf
+from weft.runtime.xla import calls_at_exit, xla_process
+
+xla_process.start()
+import jax.numpy as jnp
+one = jnp.ones(3)
+arrays = [one + number for number in range(10_000)]
+begun = threading.Event()
+
+def let_go(arrays):
+    while arrays:
+        arrays.pop()
+        begun.set()
+
+threading.Thread(target=let_go, args=(arrays,), daemon=True).start()
+del arrays
+begun.wait()
+"""
+
+
+@pytest.mark.parametrize("program", [_STEPS_ON_DAEMON_THREADS, _LETS_GO_OF_ARRAYS], ids=["steps", "arrays"])
+@pytest.mark.parametrize("compiles_at_once", ["0", "1"])
+def test_a_process_ends_well_under_daemon_threads(program: str, compiles_at_once: str) -> None:
+    environment = {**os.environ, "TF_DETERMINISTIC_OPS": compiles_at_once}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        )
+        for _ in range(2)
+    ]
+    ends = [(process.communicate(timeout=100), process.returncode) for process in started]
+    assert ends == [(("", ""), 0)] * 2
+
+
+def test_no_thread_begins_a_call_behind_the_end() -> None:
+    calls = CallsAtExit()
+    calls.end()
+    begun = threading.Event()
+
+    def call() -> None:
+        begun.set()
+        with calls:
+            pytest.fail("is let in")
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    begun.wait()
+    thread.join(0.1)
+    assert thread.is_alive()
+    with calls:  # the main thread has the end to itself
+        assert not calls.wait(0.0)
+    assert calls.wait(0.0)

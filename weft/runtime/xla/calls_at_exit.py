@@ -4,6 +4,9 @@ Python's end waits for them: a thread that comes back from C++ into an interpret
 such calls have left running: a training step that fetches nothing returns before XLA has computed it, and oneDNN, whose kernels
 are gone then, took the process down: three of four that ended behind a step of ResNet-20. What takes longer, such as the code
 of an unrolled LSTM of five layers, which XLA compiles for minutes, is left behind.
+
+A thread that lets go of JAX's arrays is in C++ for that moment too: one whose step has just been told to be over, say. So the
+main thread holds them to its own end, and no thread makes others from then on.
 """
 
 from __future__ import annotations
@@ -31,11 +34,13 @@ _MOST_RUNNING: Final = 64  # more executions than one process has under way
 
 
 class CallsAtExit:
-    """A block that calls XLA. Any number of threads may be in one; there is one object, `calls_at_exit`."""
+    """A block that calls XLA. Any number of threads may be in one, none in two; there is one object, `calls_at_exit`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._count = 0
+        self._is_closed = False
+        self._held: list[object] = []
         self._running: deque[Array] = deque(maxlen=_MOST_RUNNING)
 
     def note_running(self, value: Array, is_small: bool) -> None:
@@ -44,18 +49,27 @@ class CallsAtExit:
 
     def __enter__(self) -> None:
         with self._lock:
-            self._count += 1
+            if not self._is_closed or threading.current_thread() is threading.main_thread():
+                self._count += 1
+                return
+        _stay()
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._count -= 1
 
     def end(self) -> None:
-        """Let Python end: when all is over, or soon, without the threads that are still in a block."""
+        """Let Python end: when all is over, or soon, without the threads that are still in a block. None begins another."""
+        with self._lock:
+            self._is_closed = True
         if not self.wait(_PATIENCE_S) and can_end_without_threads():
             end_without_threads(xla_process.owners_of_threads())
         self.wait(_LONGEST_S)
         self._running.clear()
+        self._held += xla_process.live_arrays()
+        if self._held:
+            # One that was being destroyed meanwhile is not held: its thread waits for the interpreter, and gets it now.
+            time.sleep(_LOOK_S)
 
     def wait(self, timeout_s: float = _LONGEST_S) -> bool:
         """Block until nobody is in a block and nothing is being computed; returns whether that came in time."""
@@ -71,6 +85,13 @@ class CallsAtExit:
         self._lock = threading.Lock()
         self._count = 0
         self._running.clear()
+
+
+def _stay() -> None:
+    """Keep this thread, which is not the main one, where the interpreter may go without it."""
+    lock = threading.Lock()
+    while True:
+        lock.acquire()
 
 
 def _is_over(value: Array) -> bool:

@@ -11,7 +11,8 @@ import logging
 import os
 import sys
 import threading
-from typing import Final
+import weakref
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -24,6 +25,10 @@ from weft.runtime.xla.allocation import keep_freed_memory
 from weft.runtime.xla.code_cache import use_code_cache
 
 
+class _Client(Protocol):
+    def live_arrays(self) -> list[object]: ...
+
+
 class _Use:
     """Of XLA by this process: in which one it was started, and, in a child forked after that, in which one it was lost."""
 
@@ -33,6 +38,8 @@ class _Use:
         self.is_ready = False
         self.lock = threading.Lock()
         """Held while it starts, on whatever thread."""
+        self.clients: Final[weakref.WeakSet[_Client]] = weakref.WeakSet()
+        """XLA's, of the devices that weft computes on."""
 
     def note_fork(self) -> None:
         """In a forked child."""
@@ -76,6 +83,7 @@ def start(uses_accelerators: bool = False) -> None:
         use_code_cache(os.environ)
         engine_options.start(uses_accelerators, jax.devices)
         jax.jit(_same).lower(np.float32(0))
+        _USE.clients.update(device.client for device in jax.devices())
         _USE.is_ready = True
 
 
@@ -105,6 +113,11 @@ def owners_of_threads() -> list[object]:
     # JAX shows the pool nowhere else.
     pool = getattr(sys.modules.get("jax._src.interpreters.mlir"), "global_thread_pool", None)
     return clients if pool is None else [*clients, pool]
+
+
+def live_arrays() -> list[object]:
+    """The arrays that JAX has in this process, of the devices that weft computes on."""
+    return [array for client in list(_USE.clients) for array in client.live_arrays()]
 
 
 def as_numpy(value: Array) -> Array:
