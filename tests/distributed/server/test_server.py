@@ -86,7 +86,7 @@ def test_a_session_that_waits_in_vain_tells_of_each_task_why() -> None:
     with Server.create_local_server() as other:
         cluster = {"worker": ["localhost:0", other.target.removeprefix("grpc://"), "no-such-host.invalid:2222"]}
         with Server(cluster, "worker", 0) as server, tf.Graph().as_default():
-            config = tf.ConfigProto(operation_timeout_in_ms=1500)
+            config = tf.ConfigProto(operation_timeout_in_ms=4000)
             for through_rpc in (False, True):
                 config.rpc_options.use_rpc_for_inprocess_master = through_rpc
                 with tf.Session(server.target, config=config) as session, pytest.raises(DeadlineExceededError) as raised:
