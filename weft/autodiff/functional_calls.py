@@ -106,7 +106,7 @@ def call_for(
     with _call("For", name) as scope:
         with get_default_graph().control_dependencies([_check_way(first, last, step)]):
             first = identity(first)
-        shapes = _shapes_in(lambda i, *now: next_values(i, *now), [first, *values])
+        shapes = _shapes_in(next_values, [first, *values])
         return _listed(while_loop(goes_on, next_values, [first, *values], shape_invariants=shapes)[1:], scope)
 
 

@@ -14,6 +14,7 @@ from weft.framework.building.aliases import Fetches, TensorLike
 from weft.framework.graphs.graph import Graph
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
+from weft.runtime.state.host_values import as_numpy
 
 Rebuild = Callable[[Sequence[Any]], Any]
 
@@ -157,7 +158,8 @@ def _with_truth(value: TensorLike) -> TensorLike:
 
 def as_result(value: TensorLike) -> Any:
     """A fetched value as the program gets it: an array of its own, or a NumPy scalar (bytes for a string)."""
-    array = np.asarray(value)
+    # A value that XLA may still compute is waited for.
+    array = as_numpy(value) if hasattr(value, "is_ready") else np.asarray(value)
     if array.ndim == 0:
         return array[()]
     # What the runtime keeps for itself is marked read-only; the program's copy is its own.

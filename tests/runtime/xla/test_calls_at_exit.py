@@ -194,6 +194,28 @@ def test_a_process_ends_well_under_daemon_threads(program: str, compiles_at_once
     assert ends == [(("", ""), 0)] * 2
 
 
+def test_a_block_within_a_block_counts_once_and_is_let_in_at_the_end() -> None:
+    calls = CallsAtExit()
+    inside, ends = threading.Event(), threading.Event()
+    left: list[bool] = []
+
+    def call() -> None:
+        with calls:
+            inside.set()
+            ends.wait()
+            with calls:
+                left.append(calls.wait(0.0))
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    inside.wait()
+    calls._is_closed = True
+    ends.set()
+    thread.join(30)
+    assert left == [False]
+    assert calls.wait(0.0)
+
+
 def test_no_thread_begins_a_call_behind_the_end() -> None:
     calls = CallsAtExit()
     calls.end()

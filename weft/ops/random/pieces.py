@@ -62,6 +62,7 @@ def for_parts(count: int, work: Callable[[Iterator[slice], Scratch], None]) -> N
     The first error is raised, when all have ended.
     """
     if count <= PIECE:
+        # A draw of a number or two costs less than to ask for the cores.
         work(slices(0, count), Scratch(count))
         return
     threads = max(1, min(count // _PARALLEL, _cores()))

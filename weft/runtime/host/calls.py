@@ -26,10 +26,12 @@ from weft.runtime.host.frame import Frame
 from weft.runtime.program.kernel_errors import check_assigned, uninitialized
 from weft.runtime.program.program import Argument, Instruction, Program
 from weft.runtime.program.results import as_result, results_of
+from weft.runtime.state.host_values import as_numpy
 from weft.runtime.state.variable_slot import VariableSlot, held, locks_of
 from weft.runtime.state.variable_values import locked_value_of, value_of
+from weft.runtime.xla.calls_at_exit import calls_at_exit
 from weft.runtime.xla.compiler_options import jit
-from weft.runtime.xla.xla_process import as_numpy, start
+from weft.runtime.xla.xla_process import start
 
 
 class Call(Protocol):
@@ -238,7 +240,7 @@ class LoneCall(KernelCall):
         if instruction.op_def.check is not None:
             # The kernel itself cannot refuse values.
             instruction.op_def.check(instruction.op, *arguments)
-        with jax.enable_x64(True):
+        with calls_at_exit, jax.enable_x64(True):
             if self._is_whole:
                 # Piece by piece, as JAX computes without it, such nodes took half as long again, first and later.
                 self._code = self._code or jit(self._lone(frame))

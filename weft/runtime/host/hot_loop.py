@@ -30,6 +30,7 @@ from weft.runtime.program.program import ControlFlow
 from weft.runtime.state.random_streams import Draws, RandomStream
 from weft.runtime.state.variable_slot import VariableSlot
 from weft.runtime.state.variable_values import value_of
+from weft.runtime.xla.calls_at_exit import calls_at_exit
 from weft.runtime.xla.compiler_options import jit
 from weft.runtime.xla.xla_process import ForkedProcessError, start
 
@@ -92,6 +93,7 @@ class HotLoop:
         try:
             start()
             with (
+                calls_at_exit,
                 jax.enable_x64(True),
                 self._stops.watched(check) as looks,
                 Draws(own, [0] * len(own), range(len(own))) as draws,

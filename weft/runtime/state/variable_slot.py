@@ -13,7 +13,7 @@ from weft.framework.building.aliases import Array
 from weft.framework.types.dims import Dims
 from weft.framework.types.dtypes import DType
 from weft.platform.machine.aligned_memory import HostArray, Memory, aligned_memory, lent
-from weft.runtime.xla.xla_process import as_numpy
+from weft.runtime.state.host_values import as_numpy
 
 
 class TakenValue:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from weft.framework.building.aliases import Array
+from weft.runtime.state.host_values import as_numpy
 from weft.runtime.state.variable_slot import TakenValue, VariableSlot
-from weft.runtime.xla.xla_process import as_numpy
 
 
 def value_of(slot: VariableSlot) -> Array:

@@ -12,7 +12,7 @@ from weft.framework.building.aliases import Array
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.runtime.executor import Executor, Outlet
 from weft.runtime.stage import Stage
-from weft.runtime.xla.xla_process import as_numpy
+from weft.runtime.state.host_values import as_numpy
 
 # What travels along an edge that carries no value: that the node ran.
 CONTROL: Final = np.zeros((), np.float32)

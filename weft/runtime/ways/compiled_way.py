@@ -186,7 +186,7 @@ class CompiledWay:
 
     def run(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         """Run compiled, or on the host where that is cheaper; returns the outputs, perhaps still being computed."""
-        # On the host too: a node there may be one that only JAX can do.
+        # Whatever way it goes: to price one more size traces its code.
         with calls_at_exit:
             compiled = self.code
             if compiled is None or not compiled.is_ready_for(inputs) or (compiled.is_light and self._is_outgrown(inputs)):
@@ -226,7 +226,7 @@ class CompiledWay:
         is_light = self._rules.is_light(self._host.counted.most_work) if compiled is None else compiled.is_light
         is_light = is_light and not (compiled is not None and self._is_outgrown(inputs))
         if compiled is None and (self._failed or session.waits_for_code or self._rules.waits_for_code):
-            return self._run_first(inputs, session, context)
+            return self.run_first(inputs, session, context)
         if not self._is_worth(compiled, size, inputs, session, context):
             return self._host.run(inputs, session, context)
         if compiled is not None and (self._rules.must_compile or session.waits_for_code or size in self._failed):

@@ -20,10 +20,10 @@ from weft.runtime.host.frame import PLAIN, Frame
 from weft.runtime.host.host_program import HostProgram, NodeSink
 from weft.runtime.program.program import Program
 from weft.runtime.state.function_plan import StepView
+from weft.runtime.state.host_values import as_numpy
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.ways.run_times import RunTimes
 from weft.runtime.ways.wiring import Wiring
-from weft.runtime.xla.xla_process import as_numpy
 
 ContextOf: TypeAlias = Callable[[Operation], StepView]
 

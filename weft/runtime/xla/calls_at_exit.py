@@ -33,12 +33,19 @@ _KEPT_BYTES: Final = 64 << 10  # so large a value may be kept beyond its variabl
 _MOST_RUNNING: Final = 64  # more executions than one process has under way
 
 
+class _Own(threading.local):
+    """How many blocks a thread is in."""
+
+    blocks = 0
+
+
 class CallsAtExit:
-    """A block that calls XLA. Any number of threads may be in one, none in two; there is one object, `calls_at_exit`."""
+    """A block that calls XLA, perhaps within another. Any number of threads may be in one; there is `calls_at_exit` alone."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._count = 0
+        self._own = _Own()
         self._is_closed = False
         self._held: list[object] = []
         self._running: deque[Array] = deque(maxlen=_MOST_RUNNING)
@@ -48,15 +55,22 @@ class CallsAtExit:
         self._running.append(value if is_small else weakref.ref(value))
 
     def __enter__(self) -> None:
-        with self._lock:
-            if not self._is_closed or threading.current_thread() is threading.main_thread():
-                self._count += 1
-                return
-        _stay()
+        own = self._own
+        if not own.blocks:
+            with self._lock:
+                is_free = not self._is_closed or threading.current_thread() is threading.main_thread()
+                self._count += is_free
+            if not is_free:
+                _stay()
+        own.blocks += 1
 
     def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._count -= 1
+        own = self._own
+        if own.blocks:  # unless a child was forked in the block
+            own.blocks -= 1
+            if not own.blocks:
+                with self._lock:
+                    self._count -= 1
 
     def end(self) -> None:
         """Let Python end: when all is over, or soon, without the threads that are still in a block. None begins another."""
@@ -84,6 +98,7 @@ class CallsAtExit:
         """In a forked child, which has none of the threads."""
         self._lock = threading.Lock()
         self._count = 0
+        self._own = _Own()
         self._running.clear()
 
 

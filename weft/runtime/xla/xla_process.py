@@ -118,16 +118,3 @@ def owners_of_threads() -> list[object]:
 def live_arrays() -> list[object]:
     """The arrays that JAX has in this process, of the devices that weft computes on."""
     return [array for client in list(_USE.clients) for array in client.live_arrays()]
-
-
-def as_numpy(value: Array) -> Array:
-    """The value as an array in host memory; blocks until it is computed, copies nothing on the CPU.
-
-    Raises:
-        RuntimeError: the array was donated meanwhile, or ForkedProcessError.
-    """
-    if isinstance(value, np.ndarray):
-        return value
-    if _USE.lost_in:
-        check()
-    return np.asarray(value)
