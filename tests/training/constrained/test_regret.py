@@ -198,6 +198,7 @@ def test_the_constraints_are_counted_whatever_their_shape() -> None:
     ("kind", "options", "said"),
     [
         ("AdditiveExternalRegretOptimizer", {"maximum_multiplier_radius": -1.0}, "must be strictly positive"),
+        ("AdditiveExternalRegretOptimizer", {"maximum_multiplier_radius": 0.0}, "must be strictly positive"),
         ("MultiplicativeSwapRegretOptimizer", {"minimum_multiplier_radius": 1.0}, r"must be in the range \(0,1\)"),
         (
             "MultiplicativeSwapRegretOptimizer",

@@ -45,7 +45,7 @@ class AdditiveExternalRegretOptimizer(TwoPlayerOptimizer):
         maximum_multiplier_radius: what the multipliers sum up to at most; anything when None.
 
     Raises:
-        ValueError: the radius is negative.
+        ValueError: the radius is not above 0.
     """
 
     _STATE = "external_regret_optimizer_state"
@@ -55,7 +55,7 @@ class AdditiveExternalRegretOptimizer(TwoPlayerOptimizer):
         maximum_multiplier_radius: float | None = None,
     ) -> None:  # fmt: skip
         super().__init__(optimizer, constraint_optimizer)
-        if maximum_multiplier_radius and maximum_multiplier_radius <= 0.0:
+        if maximum_multiplier_radius is not None and maximum_multiplier_radius <= 0.0:
             raise ValueError(f"maximum_multiplier_radius must be strictly positive, found {maximum_multiplier_radius}")
         self._radius = maximum_multiplier_radius
 
@@ -67,7 +67,7 @@ class AdditiveExternalRegretOptimizer(TwoPlayerOptimizer):
         return Payoff(loss, cast(constraints, state.dtype))
 
     def _projected(self, state: Variable) -> Tensor:
-        return nearest_of_bounded_sum(state, self._radius) if self._radius else maximum(state, 0.0)
+        return nearest_of_bounded_sum(state, self._radius) if self._radius is not None else maximum(state, 0.0)
 
 
 class _SwapRegretOptimizer(TwoPlayerOptimizer):
