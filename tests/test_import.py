@@ -103,8 +103,8 @@ def test_a_module_that_is_loaded_on_demand_is_one_by_every_path(ask: str) -> Non
 
 @pytest.mark.parametrize("ask", ["import weft.contrib as c", "import weft; c = weft.contrib", "from weft import contrib as c"])
 def test_a_module_that_is_loaded_on_demand_says_what_it_lacks(ask: str) -> None:
-    assert "TensorFlow has tf.contrib.tensor_forest; weft does not" in _printed(
-        f"{ask}\ntry: c.tensor_forest\nexcept AttributeError as error: print(error)"
+    assert "TensorFlow has tf.contrib.rpc; weft does not" in _printed(
+        f"{ask}\ntry: c.rpc\nexcept AttributeError as error: print(error)"
     )
 
 

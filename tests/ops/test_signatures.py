@@ -20,6 +20,10 @@ pytestmark = [pytest.mark.oracle, pytest.mark.timeout(300)]
 # What a library of tf.contrib declares, which stands in no list before it is loaded.
 _OF_CONTRIB: Final = {
     "BytesInUse", "BytesLimit", "GatherTree", "MaxBytesInUse", "SparseFeatureCross", "WALSComputePartialLhsAndRhs",
+    "CreateFertileStatsVariable", "CreateTreeVariable", "DecisionTreeResourceHandleOp", "FeatureUsageCounts",
+    "FertileStatsDeserialize", "FertileStatsIsInitializedOp", "FertileStatsResourceHandleOp", "FertileStatsSerialize",
+    "GrowTreeV4", "ProcessInputV4", "ReinterpretStringToFloat", "TraverseTreeV4", "TreeDeserialize", "TreeIsInitializedOp",
+    "TreePredictionsV4", "TreeSerialize", "TreeSize", "UpdateModelV4",
 }  # fmt: skip
 
 # What later TensorFlows say of a dataset beside what it is made of.

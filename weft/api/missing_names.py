@@ -51,9 +51,6 @@ _REASONS: Final = {
         ("LMDBReader", "contrib.data.LMDBDataset"),
         "tf.data.Dataset.from_generator takes what a library of Python reads, such as lmdb.",
     ),
-    "contrib.tensor_forest": (
-        "tf.estimator.BoostedTreesClassifier and BoostedTreesRegressor grow trees, one after the other, of feature columns."
-    ),
 }
 
 

@@ -52,6 +52,7 @@ from weft.api.contrib import sparsemax as sparsemax
 from weft.api.contrib import staging as staging
 from weft.api.contrib import stateless as stateless
 from weft.api.contrib import summary as summary
+from weft.api.contrib import tensor_forest as tensor_forest
 from weft.api.contrib import tensorboard as tensorboard
 from weft.api.contrib import testing as testing
 from weft.api.contrib import tfprof as tfprof
