@@ -226,8 +226,8 @@ _NAMES: Final = {
     ),
     "tools.strip_unused_lib": "weft.framework.importing.inference_graph:strip_unused",
     "training.monitored_session": (
-        "weft.training.sessions.coordinated_session:coordinated_session=_CoordinatedSession "
-        "weft.training.sessions.coordinated_session:hooked_session=_HookedSession "
+        "weft.training.sessions.coordinated_session:CoordinatedSession=_CoordinatedSession "
+        "weft.training.sessions.hooked_session:HookedSession=_HookedSession "
         "weft.training.sessions.recoverable_session:RecoverableSession=_RecoverableSession"
     ),
     "training.checkpoint_management": "weft.checkpoint.checkpoint_state:meta_graph_filename",

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.training.sessions import coordinated_session
+from weft.training.sessions.coordinated_session import CoordinatedSession
+from weft.training.sessions.hooked_session import HookedSession
 
 ABORTED = tf.errors.AbortedError(None, None, "lost")
 UNAVAILABLE = tf.errors.UnavailableError(None, None, "gone")
@@ -404,14 +405,44 @@ def test_a_session_has_hooks_or_a_coordinator_alone():
     with tf.Session() as plain:
         plain.run(step.initializer)
         stop.after_create_session(plain, None)
-        hooked = coordinated_session.hooked_session(plain, [stop])
+        hooked = HookedSession(plain, [stop])
         hooked.run(add)
         assert hooked.should_stop()
         coord = tf.train.Coordinator()
-        coordinated = coordinated_session.coordinated_session(plain, coord)
+        coordinated = CoordinatedSession(plain, coord)
         assert coordinated.run(step) == 1
         coord.request_stop()
         assert coordinated.should_stop()
+
+
+@pytest.mark.parametrize(("make", "levels"), [(tf.train.MonitoredTrainingSession, 4), (tf.train.SingularMonitoredSession, 3)])
+def test_programs_find_the_plain_session_where_tensorflow_has_it(make, levels):
+    with make() as session:
+        plain = session
+        for _ in range(levels):
+            plain = plain._sess
+            assert plain.graph is session.graph
+            assert plain.sess_str == b""
+        assert type(plain) is tf.Session
+        creator = session._coordinated_creator
+        assert creator.tf_sess is plain
+        assert not creator.coord.should_stop()
+
+
+@pytest.mark.parametrize("error", [tf.errors.AbortedError(None, None, None), tf.errors.UnavailableError(None, None, None)])
+def test_a_step_is_repeated_after_an_error_that_says_nothing(error):
+    one = tf.constant(1)
+    lose = RaiseOnce(1, error)
+    with tf.train.MonitoredSession(hooks=[lose], retry_policy=tf.train.RetryPolicy(first_wait_s=0)) as session:
+        assert session.run(one) == 1
+    assert lose.creations == 2
+
+
+def test_an_error_that_says_nothing_reaches_the_program():
+    one = tf.constant(1)
+    lose = RaiseOnce(1, tf.errors.FailedPreconditionError(None, None, None))
+    with tf.train.MonitoredSession(hooks=[lose]) as session, pytest.raises(tf.errors.FailedPreconditionError):
+        session.run(one)
 
 
 def test_each_thread_has_scopes_of_its_own_in_any_case():

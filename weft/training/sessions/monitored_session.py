@@ -1,7 +1,8 @@
 """MonitoredSession: a session that initializes or restores its model, calls hooks, and survives the loss of a task.
 
-Three layers. The plain Session runs steps. A CoordinatedSession adds the hooks and the coordinator of the threads that belong
-to one Session. A RecoverableSession makes the next CoordinatedSession when one is lost.
+Four layers, as TensorFlow has them: programs go down to the plain Session by `_sess`. The plain Session runs steps. A
+HookedSession adds the hooks, a CoordinatedSession the coordinator of the threads that belong to one Session. A
+RecoverableSession makes the next CoordinatedSession when one is lost.
 """
 
 from __future__ import annotations
@@ -62,14 +63,16 @@ class _MonitoredSession:
         for hook in self._hooks:
             call_watched(hook.begin)
         self._drain_s = min(stop_grace_period_secs, LONGEST_DRAIN_S)
-        self._creator = CoordinatedSessionCreator(session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs)
+        self._coordinated_creator = CoordinatedSessionCreator(
+            session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs
+        )
         self._sess: CoordinatedSession | RecoverableSession | None = None
         self._signals.arm()
         try:
             if retry_policy is None:
-                self._sess = self._creator.create_session()
+                self._sess = self._coordinated_creator.create_session()
             else:
-                self._sess = RecoverableSession(self._creator, RetryBudget(retry_policy))
+                self._sess = RecoverableSession(self._coordinated_creator, RetryBudget(retry_policy))
         except BaseException:
             self._signals.disarm()
             self._open_graph_again()
@@ -169,7 +172,7 @@ class _MonitoredSession:
                 # What is no Exception (a KeyboardInterrupt) must not wait for threads.
                 session.close(at_once=exception_type is not None and not issubclass(exception_type, Exception))
             finally:
-                self._creator.forget()
+                self._coordinated_creator.forget()
                 self._signals.disarm()
                 self._open_graph_again()
         if exception_type is None and self._signals.exit_code:
@@ -186,7 +189,7 @@ class _MonitoredSession:
             return
         if self._signals.exit_code:
             # The training goes on when the scheduler starts this task again.
-            self._creator.expect_another()
+            self._coordinated_creator.expect_another()
         # Replicas that wait for this one go on; then what they still do is over before the hooks save the model.
         for hook in self._hooks:
             if _releases_replicas(hook):
@@ -211,7 +214,7 @@ class _MonitoredSession:
 
     def _tf_sess(self) -> Any:
         """The plain Session of now; runs in it call no hooks and are not repeated."""
-        return self._creator.tf_sess
+        return self._coordinated_creator.tf_sess
 
 
 class MonitoredSession(_MonitoredSession):

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from weft.errors import OpError
 from weft.framework.building.aliases import Feeds, Fetches
 from weft.framework.building.run_signature import typed_run
+from weft.framework.graphs.graph import Graph
+from weft.framework.types.value_types import OrNone
 from weft.platform.logs import tf_logging
 from weft.proto.messages import RunMetadata, RunOptions
 from weft.protocol.outcome_table import UNKNOWN_FATE
@@ -46,6 +48,16 @@ class RecoverableSession:
                 return self._creator.create_session()
             except RETRYABLE as error:
                 self._budget.failed("making a session", error)
+
+    @property
+    def graph(self) -> Graph | OrNone:
+        """The graph that runs; None while there is no session."""
+        return None if self._sess is None else self._sess.graph
+
+    @property
+    def sess_str(self) -> bytes | OrNone:
+        """The target of the plain Session of now; None while there is none."""
+        return None if self._sess is None else self._sess.sess_str
 
     def should_stop(self) -> bool:
         """Whether to stop; a task that another thread lost is recovered from first."""
@@ -89,7 +101,7 @@ class RecoverableSession:
                 self._is_value_lost = True
                 self._lose("running a step", error)
             except RETRYABLE as error:
-                if UNKNOWN_FATE in error.message:
+                if UNKNOWN_FATE in (error.message or ""):
                     if not self._budget.policy.repeats_unknown_steps:
                         self._close_lost()
                         raise

@@ -26,7 +26,7 @@ class ValueLostError(AbortedError):
 
 def value_lost(error: FailedPreconditionError, graph: Graph) -> ValueLostError | None:
     """The error to raise in place of one that tells of a shared variable without a value; None for any other."""
-    found = _NO_VALUE.search(error.message)
+    found = _NO_VALUE.search(error.message or "")
     shared = {variable.op.name: variable for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)}
     variable = shared.get(found[1].rstrip(".")) if found else None
     if variable is None:
@@ -78,7 +78,7 @@ class _Attempt:
     times: int = 1
 
     def __str__(self) -> str:
-        first_line = self.error.message.partition("\n")[0]
+        first_line = (self.error.message or "").partition("\n")[0]
         again = f" ({self.times} times)" if self.times > 1 else ""
         return f"{self.clock} {self.what}: {type(self.error).__name__}: {first_line}{again}"
 
