@@ -100,3 +100,26 @@ def test_a_function_without_result_gives_an_operation() -> None:
 def test_what_does_not_fit_is_refused(make: Callable[[], object], error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
         make()
+
+
+def test_a_copy_of_a_call_has_the_gradient_of_its_own_arguments() -> None:
+    @function.Defun(tf.float32, tf.float32, tf.float32, tf.float32)
+    def gradient(x: tf.Tensor, y: tf.Tensor, dx: tf.Tensor, dy: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        return x + dx, y + dy
+
+    both = function.Defun(tf.float32, tf.float32, grad_func=gradient)(lambda x, y: (x + y, x - y))
+    with tf.Graph().as_default() as graph:
+        both(tf.placeholder(tf.float32, [], "x"), tf.placeholder(tf.float32, [], "y"), name="f")
+    written = graph.as_graph_def()
+    for _ in range(2):
+        with tf.Graph().as_default() as copy:
+            x, y, total = tf.import_graph_def(written, return_elements=["x:0", "y:0", "f:0"], name="")
+            found = tf.gradients(total, [x, y])
+            with tf.Session() as session:
+                assert session.run([total, found], {x: 1.0, y: 2.0}) == [3.0, [2.0, 2.0]]
+        written = copy.as_graph_def()
+
+
+def test_options_that_tensorflow_writes_into_a_function_are_taken() -> None:
+    half = function.Defun(tf.float32, experimental_tag="a", _implements="half", _reference="b")(lambda x: x / 2.0)
+    assert _values(half(tf.constant(3.0))) == 1.5

@@ -26,7 +26,9 @@ _NOT_IN_NAMES: Final = re.compile(r"[^\w.]", re.ASCII)
 # How TensorFlow compiles, inlines and writes the function; for a call whose nodes stand in the graph they are without effect.
 _WITHOUT_EFFECT: Final = (
     "out_names", "shape_func", "capture_by_value", "noinline", "compiled", "separate_compiled_gradients", "_noinline",
+    "_implements", "_reference",
 )  # fmt: skip
+_TRIED: Final = "experimental_"  # begins the names of options that TensorFlow writes into the function, without effect as well
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Defun:
         self._name = kwargs.pop("func_name", None)
         self._gradient = kwargs.pop("grad_func", None)
         self._python_gradient = kwargs.pop("python_grad_func", None)
-        wrong = [key for key in kwargs if key not in _WITHOUT_EFFECT]
+        wrong = [key for key in kwargs if key not in _WITHOUT_EFFECT and not key.startswith(_TRIED)]
         if wrong:
             raise TypeError(
                 f"Defun has no option {wrong[0]!r}; it has func_name, grad_func, python_grad_func and {_WITHOUT_EFFECT}"
@@ -140,24 +142,23 @@ class DefinedFunction:
         if not callable(self._gradient):
             return list(identity_n(results, name=scope))
         kind = f"Defun-{next(_NUMBERS)}"
-        register_gradient(kind, self._rule(self._gradient, inputs, results))
+        register_gradient(kind, self._rule(self._gradient, len(results)))
         with get_default_graph().gradient_override_map({"IdentityN": kind}):
             copies = identity_n([*results, *inputs], name=scope)
         return list(copies[: len(results)])
 
-    def _rule(
-        self, gradient: Callable[..., object], inputs: list[Tensor], results: list[Tensor]
-    ) -> Callable[..., list[object]]:
-        call = _Call(self.name, tuple(inputs), tuple(results))
-
-        def rule(_: Operation, *incoming: Tensor | None) -> list[object]:
-            # The node's inputs are results and arguments; the gradient goes to the arguments.
+    def _rule(self, gradient: Callable[..., object], count: int) -> Callable[..., list[object]]:
+        def rule(node: Operation, *incoming: Tensor | None) -> list[object]:
+            # The node's inputs are results and arguments; the gradient goes to the arguments. They are asked of the node, which
+            # may be that of a copy of the graph.
+            results, inputs = tuple(node.inputs[:count]), tuple(node.inputs[count:])
             arrived = [zeros_like(result) if each is None else each for each, result in zip(incoming, results, strict=False)]
+            call = _Call(self.name, inputs, results)
             made = gradient(call, *arrived) if self._asks_for_call else gradient(*inputs, *arrived)
             given = list(made) if isinstance(made, list | tuple) else [made]
             if len(given) != len(inputs):
                 raise ValueError(f"The gradient of {self.name!r} gave {len(given)} gradients for {len(inputs)} arguments")
-            return [None] * len(results) + given
+            return [None] * count + given
 
         return rule
 

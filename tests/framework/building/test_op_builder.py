@@ -100,3 +100,26 @@ def test_attributes_are_brought_to_their_plain_form() -> None:
     assert op.attrs["transpose_a"] is True
     assert op.get_attr("T") is tf.float32
     assert tf.placeholder("float", [None, tf.Dimension(2)]).op.attrs["shape"] == (None, 2)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        one,
+        lambda: one().op,
+        lambda: tf.SparseTensor([[0]], [1.0], [1]),
+        lambda: tf.IndexedSlices(tf.ones([1, 2]), tf.constant([0])),
+        lambda: tf.get_variable("v", [], use_resource=True),
+        lambda: tf.get_variable("v", []),
+    ],
+)
+def test_what_a_name_scope_is_given_settles_its_graph(make: Callable[[], Any]) -> None:
+    with tf.Graph().as_default() as graph:
+        value = make()
+    with tf.Graph().as_default():
+        other = one()
+        with tf.name_scope("part", values=[value]) as scope:
+            assert tf.get_default_graph() is graph
+            assert tf.constant(1.0).op.name == f"{scope}Const"
+        with pytest.raises(ValueError, match="must be from the same graph as"), tf.name_scope("part", values=[value, other]):
+            pass

@@ -51,3 +51,28 @@ def test_an_operation_is_printed_with_its_attributes_by_name() -> None:
     told = str(tf.placeholder(tf.float32, [None, 2], name="x").op)
     assert told.startswith('name: "x"\nop: "Placeholder"\nattr {\n  key: "dtype"\n')
     assert told.index('key: "dtype"') < told.index('key: "shape"')
+
+
+def test_programs_rewire_an_input_by_tensorflows_name() -> None:
+    x, y = tf.constant(2.0), tf.constant(3.0)
+    square = tf.square(x)
+    square.op._update_input(0, y)
+    assert list(square.op.inputs) == [y]
+    assert x.consumers() == []
+    with tf.Session() as session:
+        assert session.run(square) == 9.0
+
+
+def test_an_input_that_cannot_be_is_refused() -> None:
+    with tf.Graph().as_default():
+        foreign = tf.constant(1.0)
+    square = tf.square(tf.constant(2.0))
+    with pytest.raises(tf.errors.OutOfRangeError, match=r"Input index \[1\] is greater than the number of total inputs \[1\]"):
+        square.op._update_input(1, tf.constant(1.0))
+    with pytest.raises(ValueError, match="must be from the same graph as 'Square'"):
+        square.op._update_input(0, foreign)
+
+
+def test_a_shape_as_a_tuple() -> None:
+    shapes = [tf.constant(1), tf.constant([[1, 2]]), tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.float32)]
+    assert [each._shape_tuple() for each in shapes] == [(), (1, 2), (None, 2), None]

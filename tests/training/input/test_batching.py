@@ -82,3 +82,20 @@ def test_what_a_batch_needs_to_know_of_keep_input() -> None:
 def test_dicts_of_several_pipelines_agree_in_their_keys() -> None:
     with pytest.raises(ValueError, match="same keys"):
         tf.train.batch_join([{"a": 1}, {"b": 1}], 2)
+
+
+def test_rows_of_a_sparse_minibatch_are_kept_where_only_a_run_knows_its_rank() -> None:
+    sparse = tf.SparseTensor(
+        tf.placeholder_with_default(np.array([[0, 1], [1, 0], [2, 2]]), None),
+        tf.placeholder_with_default([1.0, 2.0, 3.0], None),
+        tf.placeholder_with_default(np.array([3, 4]), None),
+    )
+    batch = tf.train.maybe_batch([sparse], tf.constant([True, False, True]), 2, enqueue_many=True)
+    with tf.Session() as session:
+        coord = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coord)
+        found = session.run(batch)
+        coord.request_stop()
+        coord.join(threads, stop_grace_period_secs=10)
+    assert found.values.tolist() == [1.0, 3.0]
+    assert found.indices.tolist() == [[0, 1], [1, 2]]

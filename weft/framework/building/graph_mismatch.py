@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weft.framework.graphs.func_graph import FuncGraph
 from weft.framework.graphs.graph import Graph
-from weft.framework.nodes.operation import Tensor
+from weft.framework.nodes.operation import Operation, Tensor
 
 _TOGETHER = "build both inside of one `with graph.as_default():`."
 
@@ -29,20 +29,25 @@ def inner_value(tensor: str, graph: Graph, user: str) -> ValueError:
     )
 
 
-def of_two(tensor: Tensor, first: Tensor) -> ValueError:
+def of_two(element: Tensor | Operation, first: Tensor | Operation) -> ValueError:
     """The error for two inputs of one node, of different graphs.
 
     Args:
-        tensor: the later one.
+        element: the later one.
         first: the earlier one, whose graph decides.
     """
-    for inner, outer in ((tensor, first), (first, tensor)):
-        if _is_around(outer.op.graph, inner.op.graph):
-            return inner_value(inner.op.name, inner.op.graph.home, f"a node that takes {outer.op.name!r}, too,")
+    for inner, outer in ((element, first), (first, element)):
+        if _is_around(outer.graph, inner.graph):
+            return inner_value(_maker(inner), inner.graph.home, f"a node that takes {_maker(outer)!r}, too,")
     return ValueError(
-        f"{tensor} must be from the same graph as {first}. The first is of {tensor.op.graph.label}, the second of "
-        f"{first.op.graph.label}: {_TOGETHER}"
+        f"{element} must be from the same graph as {first}. The first is of {element.graph.label}, the second of "
+        f"{first.graph.label}: {_TOGETHER}"
     )
+
+
+def _maker(element: Tensor | Operation) -> str:
+    """The name of the operation that makes a tensor, or of the operation."""
+    return element.op.name if isinstance(element, Tensor) else element.name
 
 
 def of_node(tensor: Tensor, graph: Graph) -> ValueError:

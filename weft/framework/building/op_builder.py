@@ -91,21 +91,29 @@ def graph_of(inputs: Sequence[Any]) -> Graph:
     default: Graph | None = default_graphs.get_default()
     if default is not None and (default.building_function or default.runs_eagerly):
         return default
-    first: Tensor | None = None
+    first: Tensor | Operation | None = None
     for item in inputs:
         for value in item if type(item) in (list, tuple) else (item,):
-            if not isinstance(value, Tensor):
-                stand_in = getattr(value, "_as_graph_element", None)
-                value = None if stand_in is None else stand_in()
-                if not isinstance(value, Tensor):
-                    continue
+            element = value if isinstance(value, Tensor) else _element(value)
+            if element is None:
+                continue
             if first is None:
-                first = value
-            elif value.op.graph is not first.op.graph and value.op.graph.home is not first.op.graph.home:
-                raise graph_mismatch.of_two(value, first)
+                first = element
+            elif element.graph is not first.graph and element.graph.home is not first.graph.home:
+                raise graph_mismatch.of_two(element, first)
     if first is not None:
-        return first.op.graph.home
+        return first.graph.home
     return get_default_graph() if default is None else default
+
+
+def _element(value: object) -> Tensor | Operation | None:
+    """What of a graph an input is: a variable's tensor, an operation, that of a sparse tensor; None for a value of no graph."""
+    stand_in = getattr(value, "_as_graph_element", None)
+    element = value if stand_in is None else stand_in()
+    if isinstance(element, Tensor | Operation):
+        return element
+    made = getattr(element, "op", None)
+    return made if isinstance(made, Operation) else None
 
 
 def _in_graph(graph: Graph, tensor: Tensor) -> Tensor:

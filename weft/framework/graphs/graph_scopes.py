@@ -149,6 +149,9 @@ class BuildingScopes:
         with scopes.entered(self, attrs={k: v for k, v in merged.items() if v is not None}):
             yield
 
+    # By this name, TensorFlow's own, variables of libraries are put beside what they belong to.
+    _attr_scope = attr_scope
+
     @contextlib.contextmanager
     def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
         yield

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 from google.protobuf import text_format
 
+from weft.errors import OutOfRangeError
 from weft.framework.context.conversion_status import OperatorNotAllowedInGraphError, not_allowed
 from weft.framework.context.default_stack import default_sessions
 from weft.framework.devices import device_spec
@@ -85,6 +86,10 @@ class Tensor(Arithmetic, NoValueYet):
         return TensorShape(self.dims)
 
     _shape = shape  # programs that have no need of a copy take it
+
+    def _shape_tuple(self) -> Dims:
+        # By this name programs take a shape's sizes from TensorFlow.
+        return self.dims
 
     def set_shape(self, shape: object) -> None:
         """Add what the program knows of the shape; ValueError when it contradicts what is known.
@@ -350,11 +355,25 @@ class Operation:
         Args:
             index: which input.
             tensor: a tensor of the same dtype.
+
+        Raises:
+            OutOfRangeError: the operation has no such input.
+            ValueError: the tensor is of another graph.
         """
+        if not 0 <= index < len(self.inputs):
+            raise OutOfRangeError.of(
+                f"Cannot update edge. Input index [{index}] is greater than the number of total inputs [{len(self.inputs)}]. "
+                f"It is of {self.name!r}."
+            )
+        if tensor.graph is not self.graph:
+            raise ValueError(f"{tensor} must be from the same graph as {self.name!r}, whose input {index} it is to be.")
         self.inputs[index].remove_consumer(self)
         self.inputs[index] = tensor
         tensor.add_consumer(self)
         self.graph.note_change()
+
+    # By this name, TensorFlow's own, programs rewire graphs.
+    _update_input = update_input
 
     def _get_control_flow_context(self) -> Any:
         return self.control_flow_context

@@ -105,6 +105,8 @@ def _kept_rows(component: SparseTensor, keep_input: Tensor) -> SparseTensor:
     """The rows to keep, moved together, so that the map never holds one that nobody takes."""
     positions = cumsum(cast(keep_input, dtypes.int64))
     kept = gather(keep_input, component.indices[:, 0])
+    # Of indices whose rank only a run tells the graph does not know that theirs are a vector.
+    kept.set_shape([None])
     indices = boolean_mask(component.indices, kept)
     rows = gather(positions, indices[:, 0]) - 1
     dense_shape = concat([positions[-1:], component.dense_shape[1:]], 0)
