@@ -113,7 +113,7 @@ class ClusterConfig:
         return int(index) if index else 0
 
 
-class RunConfig(core.RunConfig):
+class RunConfig(ClusterConfig, core.RunConfig):  # type: ignore[misc]
     """How a contrib.learn estimator runs; a tf.estimator takes it too.
 
     Args:
@@ -148,7 +148,7 @@ class RunConfig(core.RunConfig):
         session_config: config_pb2.ConfigProto | None = None,
         session_creation_timeout_secs: float = 7200,
     ) -> None:
-        self._cluster_config = ClusterConfig(master, evaluation_master)
+        ClusterConfig.__init__(self, master, evaluation_master)
         self._tf_config = config_pb2.ConfigProto(
             log_device_placement=log_device_placement,
             inter_op_parallelism_threads=num_cores,
@@ -157,7 +157,8 @@ class RunConfig(core.RunConfig):
         )
         if save_checkpoints_secs == 0:
             save_checkpoints_secs = _DEFAULT_SAVE_SECS if save_checkpoints_steps is None else None
-        super().__init__(
+        core.RunConfig.__init__(
+            self,
             model_dir=model_dir,
             tf_random_seed=tf_random_seed,
             save_summary_steps=save_summary_steps,
@@ -172,37 +173,18 @@ class RunConfig(core.RunConfig):
         )
 
     def take_place_in_cluster(self, environment: Settings) -> None:
-        """Take what TF_CONFIG says of the cluster; it needs no chief.
+        """Keep the place that ClusterConfig has read from TF_CONFIG; it needs no chief.
 
         Args:
             environment: what TF_CONFIG says, read already.
         """
-        cluster = self._cluster_config
         self._service = None
-        self._cluster_spec = cluster.cluster_spec
-        self._task_type = cluster.task_type  # type: ignore[assignment]
-        self._task_id = cluster.task_id
         self._global_id_in_cluster = None
-        self._master = cluster.master
-        self._evaluation_master = cluster.evaluation_master
-        self._is_chief = cluster.is_chief
-        self._num_ps_replicas = cluster.num_ps_replicas
-        self._num_worker_replicas = cluster.num_worker_replicas
-
-    @property
-    def environment(self) -> str:
-        """The platform, one of Environment's."""
-        return self._cluster_config.environment
 
     @property
     def tf_config(self) -> config_pb2.ConfigProto:
         """The ConfigProto of `num_cores` and its neighbours, which sessions do not use."""
         return self._tf_config
-
-    @staticmethod
-    def get_task_id() -> int:
-        """The number of this task in its job, 0 without TF_CONFIG."""
-        return ClusterConfig.get_task_id()
 
     def uid(self, whitelist: Sequence[str] | None = None) -> str:
         """What tells two configurations apart, but for some fields.
@@ -211,7 +193,6 @@ class RunConfig(core.RunConfig):
             whitelist: these fields; those of seeds, saving and logging when None.
         """
         left_out = {f"_{name}" for name in (DEFAULT_UID_WHITE_LIST if whitelist is None else whitelist)}
-        left_out.add("_cluster_config")
         state = {name: value for name, value in vars(self).items() if name not in left_out}
         state["_cluster_spec"] = sorted(self._cluster_spec.as_dict().items())
         return ", ".join(f"{name}={value!r}" for name, value in sorted(state.items()))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from weft.api.contrib.learn import graph_actions as graph_actions
+from weft.api.contrib.learn import io as io
 from weft.api.contrib.learn import models as models
 from weft.api.contrib.learn import ops as ops
+from weft.api.contrib.learn import preprocessing as preprocessing
 from weft.api.contrib.learn import utils as utils
 from weft.api.contrib.learn.python.learn import datasets as datasets
 from weft.api.contrib.learn.python.learn import estimators as estimators
@@ -11,6 +14,13 @@ from weft.api.contrib.learn.python.learn import experiment as experiment
 from weft.api.contrib.learn.python.learn import learn_runner as learn_runner
 from weft.api.contrib.learn.python.learn import metric_spec as metric_spec
 from weft.api.contrib.learn.python.learn import monitors as monitors
+from weft.api.contrib.learn.python.learn.estimators import constants as constants
+from weft.api.contrib.learn.python.learn.estimators import estimator as estimator
+from weft.api.contrib.learn.python.learn.estimators import metric_key as metric_key
+from weft.api.contrib.learn.python.learn.estimators import model_fn as model_fn
+from weft.api.contrib.learn.python.learn.estimators import prediction_key as prediction_key
+from weft.api.contrib.learn.python.learn.estimators import run_config as run_config
+from weft.estimators.clustering.learn_estimator import KMeansClustering as KMeansClustering
 from weft.estimators.inputs.numpy_input import numpy_input_fn as numpy_input_fn
 from weft.estimators.inputs.pandas_input import pandas_input_fn as pandas_input_fn
 from weft.estimators.learn.canned import DNNClassifier as DNNClassifier
@@ -34,6 +44,9 @@ from weft.estimators.learn.export_strategy import make_export_strategy as make_e
 from weft.estimators.learn.frames import extract_pandas_data as extract_pandas_data
 from weft.estimators.learn.frames import extract_pandas_labels as extract_pandas_labels
 from weft.estimators.learn.frames import extract_pandas_matrix as extract_pandas_matrix
+from weft.estimators.learn.graph_actions import infer as infer
+from weft.estimators.learn.graph_actions import run_feeds as run_feeds
+from weft.estimators.learn.graph_actions import run_n as run_n
 from weft.estimators.learn.keys import MetricKey as MetricKey
 from weft.estimators.learn.keys import PredictionKey as PredictionKey
 from weft.estimators.learn.keys import ProblemType as ProblemType
@@ -42,8 +55,11 @@ from weft.estimators.learn.model_fn_ops import ModeKeys as ModeKeys
 from weft.estimators.learn.model_fn_ops import ModelFnOps as ModelFnOps
 from weft.estimators.learn.real_valued import infer_real_valued_columns_from_input as infer_real_valued_columns_from_input
 from weft.estimators.learn.real_valued import infer_real_valued_columns_from_input_fn as infer_real_valued_columns_from_input_fn
+from weft.estimators.learn.run_config import ClusterConfig as ClusterConfig
+from weft.estimators.learn.run_config import Environment as Environment
 from weft.estimators.learn.run_config import RunConfig as RunConfig
 from weft.estimators.learn.run_config import TaskType as TaskType
 from weft.estimators.learn.serving_inputs import InputFnOps as InputFnOps
 from weft.estimators.learn.serving_inputs import build_parsing_serving_input_fn as build_parsing_serving_input_fn
+from weft.estimators.learn.svm import SVM as SVM
 from weft.training.hooks.stop_hooks import NanLossDuringTrainingError as NanLossDuringTrainingError
