@@ -37,11 +37,24 @@ def summary(tag: str, value: float) -> Any:
 
 
 def test_a_file_begins_with_its_version(tmp_path: Path) -> None:
-    tf.summary.FileWriter(str(tmp_path / "new" / "directory"), filename_suffix=".end").close()
+    with tf.summary.FileWriter(str(tmp_path / "new" / "directory"), filename_suffix=".end") as writer:
+        writer.add_summary(summary("a", 1.5), 7)
     (path,) = files(tmp_path / "new" / "directory")
     assert path.name.endswith(".end")
-    (event,) = raw_events(path)
+    event, _ = raw_events(path)
     assert event.file_version == "brain.Event:2"
+
+
+def test_a_writer_without_events_leaves_no_file(tmp_path: Path) -> None:
+    writer = tf.summary.FileWriter(str(tmp_path / "logs"))
+    assert (tmp_path / "logs").is_dir()
+    writer.flush()
+    writer.close()
+    writer.reopen()
+    assert not files(tmp_path / "logs")
+    writer.add_summary(summary("a", 1.5), 7)
+    assert len(files(tmp_path / "logs")) == 1
+    writer.close()
 
 
 def test_all_kinds_of_events_are_written_in_order(tmp_path: Path) -> None:
@@ -66,8 +79,10 @@ def test_all_kinds_of_events_are_written_in_order(tmp_path: Path) -> None:
 
 def test_tensorboard_loads_what_is_flushed_while_the_file_grows(tmp_path: Path) -> None:
     writer = tf.summary.FileWriter(str(tmp_path))
+    writer.add_summary(summary("first", 1))
+    writer.flush()
     loader = EventFileLoader(str(files(tmp_path)[0]))
-    assert len(list(loader.Load())) == 1
+    assert len(list(loader.Load())) == 2
     for step in range(3):
         writer.add_summary(summary("a", step), step)
     assert list(loader.Load()) == []
@@ -95,6 +110,7 @@ def test_a_forgotten_writer_loses_nothing(tmp_path: Path) -> None:
 
 def test_a_closed_writer_drops_events_until_it_is_reopened(tmp_path: Path) -> None:
     writer = tf.summary.FileWriter(str(tmp_path))
+    writer.add_summary(summary("before", 1))
     writer.close()
     with pytest.warns(UserWarning, match="closed FileWriter"):
         writer.add_summary(summary("a", 1))
@@ -102,7 +118,7 @@ def test_a_closed_writer_drops_events_until_it_is_reopened(tmp_path: Path) -> No
     writer.add_summary(summary("b", 1))
     writer.close()
     tags = [[v.tag for e in raw_events(path) for v in e.summary.value] for path in files(tmp_path)]
-    assert sorted(tags) == [[], ["b"]]
+    assert sorted(tags) == [["b"], ["before"]]
 
 
 def test_metadata_are_written_once_for_each_tag(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from weft.framework.building.aliases import SessionLike
 from weft.framework.graphs.graph import Graph, get_default_graph
 from weft.framework.registry.op_list import describe
 from weft.framework.types.printed import printed
+from weft.platform.files import gfile
 from weft.platform.frames.program_frames import level_of_program
 from weft.platform.hints.argument_checks import check_arguments
 from weft.proto.messages import RunMetadata
@@ -22,6 +23,8 @@ from weft.proto.messages import RunMetadata
 
 class FileWriter:
     """Writes events to a new file in a directory. Safe from any thread; a context manager that closes it.
+
+    The file begins with the first event: a writer that nothing is written by leaves none, as in TensorFlow.
 
     Args:
         logdir: the directory, which is made when it is missing.
@@ -62,7 +65,8 @@ class FileWriter:
         if not isinstance(filename_suffix, str | bytes | None):
             raise TypeError(f"Expected binary or unicode string, got {filename_suffix!r} for filename_suffix.")
         self._file_args = (self._logdir, max_queue, flush_secs, filename_suffix or "")
-        self._file = EventFile(*self._file_args)
+        gfile.MakeDirs(self._logdir)
+        self._file: EventFile | None = None
         self._closed = False
         self._lock = threading.Lock()
         self._described_tags: set[str] = set()
@@ -207,17 +211,22 @@ class FileWriter:
                 f"add_event takes a tf.Event, got {event!r} of type {type(event).__name__!r}. A tf.Summary is written by "
                 "add_summary(summary, step)."
             )
-        self._file.add(event)
+        with self._lock:
+            if self._file is None:
+                self._file = EventFile(*self._file_args)
+            file = self._file
+        file.add(event)
 
     def flush(self) -> None:
         """Write to disk what is buffered."""
-        if not self._closed:
+        if not self._closed and self._file is not None:
             self._file.flush()
 
     def close(self) -> None:
         """Write what is buffered and close the file."""
         self._closed = True
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     @property
     def is_closed(self) -> bool:
@@ -227,7 +236,7 @@ class FileWriter:
     def reopen(self) -> None:
         """Go on in another file after `close`; nothing happens while the writer is open."""
         if self._closed:
-            self._file = EventFile(*self._file_args)
+            self._file = None
             self._closed = False
 
 
