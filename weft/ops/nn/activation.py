@@ -23,7 +23,7 @@ from weft.ops.math.casting import to_float
 from weft.ops.math.comparison import less
 from weft.ops.math.elementwise import FLOATS, REAL, add, mul, neg, real_div
 from weft.ops.math.unary import exp, sigmoid
-from weft.ops.nn.masking import masked
+from weft.ops.nn.masking import chosen, masked
 from weft.ops.ragged.elementwise import take_ragged
 
 _SELU_SCALE: Final = 1.0507009873554804934193349852946
@@ -113,7 +113,7 @@ def _leaky_relu_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradient=_leaky_relu_gradient)  # fmt: skip
 def leaky_relu_node(xp: ArrayModule, features: Array, *, alpha: float = 0.2) -> Result:
     """`features` where positive, else `alpha * features`: `[...] -> [...]`."""
-    return xp.where(features > _zero(features), features, features * np.asarray(alpha, features.dtype))
+    return chosen(xp, features > _zero(features), features, features * np.asarray(alpha, features.dtype))
 
 
 def _leaky_relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -124,7 +124,7 @@ def _leaky_relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     defaults={"T": dtypes.float32}, gradient=_leaky_relu_grad_gradient, gradient_nodes=always(4))  # fmt: skip
 def leaky_relu_grad(xp: ArrayModule, gradients: Array, features: Array, *, alpha: float = 0.2) -> Result:
     """The gradient of LeakyRelu, from its input: `[...], [...] -> [...]`."""
-    return xp.where(features > _zero(features), gradients, gradients * np.asarray(alpha, gradients.dtype))
+    return chosen(xp, features > _zero(features), gradients, gradients * np.asarray(alpha, gradients.dtype))
 
 
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
@@ -183,7 +183,7 @@ def elu(xp: ArrayModule, features: Array) -> Result:
         TypeError: `features` is of another dtype.
     """
     zero = _zero(features)
-    return xp.where(features < zero, _exp_less_one(xp, xp.minimum(features, zero)), features)
+    return chosen(xp, features < zero, _exp_less_one(xp, xp.minimum(features, zero)), features)
 
 
 def _exp_less_one(xp: ArrayModule, x: Array) -> Array:
@@ -199,7 +199,7 @@ def _elu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradient=_elu_grad_gradient)  # fmt: skip
 def elu_grad(xp: ArrayModule, gradients: Array, outputs: Array) -> Result:
     """The gradient of Elu, from its output: `[...], [...] -> [...]`."""
-    return xp.where(outputs < _zero(outputs), (outputs + np.ones((), outputs.dtype)) * gradients, gradients)
+    return chosen(xp, outputs < _zero(outputs), (outputs + np.ones((), outputs.dtype)) * gradients, gradients)
 
 
 def _selu_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -214,7 +214,7 @@ def selu(xp: ArrayModule, features: Array) -> Result:
     Args: those of `tf.math.softplus`.
     """
     zero, scale, alpha = (np.asarray(v, features.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
-    return xp.where(features < zero, alpha * _exp_less_one(xp, xp.minimum(features, zero)), scale * features)
+    return chosen(xp, features < zero, alpha * _exp_less_one(xp, xp.minimum(features, zero)), scale * features)
 
 
 def _selu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -226,7 +226,7 @@ def _selu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 def selu_grad(xp: ArrayModule, gradients: Array, outputs: Array) -> Result:
     """The gradient of Selu, from its output: `[...], [...] -> [...]`."""
     zero, scale, alpha = (np.asarray(v, outputs.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
-    return xp.where(outputs < zero, gradients * (outputs + alpha), gradients * scale)
+    return chosen(xp, outputs < zero, gradients * (outputs + alpha), gradients * scale)
 
 
 # Softplus and softsign.
