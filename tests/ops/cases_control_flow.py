@@ -32,6 +32,8 @@ WITHOUT_CASE = {
     "BufferConcat": _IN_LOOPS,
     "BufferSplit": _IN_LOOPS,
     "BufferZeros": _GRADIENTS,
+    "BufferReadGrad": _GRADIENTS,
+    "BufferAddElement": _GRADIENTS,
     "BufferConcatGrad": _GRADIENTS,
     "BufferGatherGrad": _GRADIENTS,
     "BufferSplitGrad": _GRADIENTS,
@@ -88,5 +90,7 @@ OWN_OPS = {
     "BufferSplit": _BUFFERS,
     "BufferSplitGrad": _BUFFERS,
     "BufferZeros": _BUFFERS,
+    "BufferReadGrad": _BUFFERS,
+    "BufferAddElement": _BUFFERS,
     "GrowingBufferScatter": _BUFFERS,
 }

@@ -25,6 +25,7 @@ from weft.ops.array.constant import constant
 from weft.ops.array.filling import is_zeros, zeros, zeros_like
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.branch_outputs import branch_output, branch_value, grow
+from weft.ops.control_flow.buffers import plus
 from weft.ops.control_flow.nodes import build_node, function_name, no_value, recorded_value, recording_while, share_captures
 from weft.ops.declaration import definition_of
 from weft.ops.math.comparison import greater_equal
@@ -311,7 +312,7 @@ class _Backward:
         with body.building():
             for index, zero in zip(sums, zero_sums, strict=True):
                 total = body.add_argument("sum", zero.dtype, zero.dims)
-                outputs.append(add(total, _dense(steps[index])))
+                outputs.append(plus(total, _dense(steps[index])))
             body.outputs = [
                 tensor if tensor in body.inputs and body.inputs.index(tensor) == place else body.output(tensor)
                 for place, tensor in enumerate(outputs)

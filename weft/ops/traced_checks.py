@@ -8,12 +8,13 @@ kernel computes something else, as XLA does.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any, Final
 
 _FOUND: Final[ContextVar[list[Any] | None]] = ContextVar("found", default=None)
 _IS_INNER: Final[ContextVar[bool]] = ContextVar("is_inner", default=False)
+_ROWS: Final[ContextVar[Mapping[int, Any]]] = ContextVar("rows", default={})  # noqa: B039 - never changed
 
 
 class UncheckedError(TypeError):
@@ -60,3 +61,22 @@ def in_inner_trace() -> Iterator[None]:
         yield
     finally:
         _IS_INNER.reset(token)
+
+
+@contextlib.contextmanager
+def lengthened(rows: Mapping[int, Any]) -> Iterator[None]:
+    """Trace in the block what gets more rows than a run has.
+
+    Args:
+        rows: by the size that arrays have in their first dimension, the number of rows that a run has, a traced integer.
+    """
+    token = _ROWS.set(rows)
+    try:
+        yield
+    finally:
+        _ROWS.reset(token)
+
+
+def rows_in_run(size: int) -> Any:
+    """How many rows, of so many as an array has while it is traced, there are in a run: an integer, which may be traced."""
+    return _ROWS.get().get(size, size)

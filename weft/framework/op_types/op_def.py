@@ -89,6 +89,21 @@ class AttrDef:
     choices: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class RowAccess:
+    """How a kernel touches the rows of an input, by their numbers alone.
+
+    Args:
+        input: the name of the input.
+        keeps: whether the output has a row for each of them, and further ones with further rows.
+        is_checked: whether the kernel refuses numbers of no row; compiled, it asks `rows_in_run` how many there are.
+    """
+
+    input: str
+    keeps: bool = False
+    is_checked: bool = False
+
+
 class Traits(TypedDict, total=False):
     """The traits that a declaration may give an op; `OpDef` says what each means and has its default."""
 
@@ -115,6 +130,7 @@ class Traits(TypedDict, total=False):
     by_row: bool
     ahead: Rule | None
     by_element: Sequence[str]
+    row_access: RowAccess | None
     gradient_nodes: OfNode[int | None] | None
     check: Callable[..., None] | None
     checks_traced: bool
@@ -205,6 +221,9 @@ class OpDef:
     by_element: Sequence[str] = ()
     """The inputs that an update combines with the variables element by element, all of one shape; its other inputs are scalars,
     and all it updates come first."""
+
+    row_access: RowAccess | None = None
+    """The kernel touches rows of an input by their numbers alone: with further rows behind them it would compute the same."""
 
     gradient_nodes: OfNode[int | None] | None = None
     """`gradient_nodes(op)` tells how many nodes TensorFlow's gradient rule makes for this very node, None for as many as here:

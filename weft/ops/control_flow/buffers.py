@@ -6,7 +6,7 @@ elements that differ in shape is a vector of arrays, and marks tell which elemen
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from weft.framework.building.aliases import Array, ArrayModule, Gradients, Resul
 from weft.framework.building.op_context import OpContext
 from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import RowAccess
 from weft.framework.types import dtypes
 from weft.framework.types.dims import Dims
 from weft.framework.types.dtypes import DType
@@ -22,8 +23,14 @@ from weft.framework.types.tensor_shape import TensorShape
 from weft.ops.array.filling import zeros_like, zeros_of_objects
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.buffer_marks import marked, marks_of, new_marks, note_read, note_written, unmarked
-from weft.ops.declaration import not_differentiable, op, same_as_input, unknown
-from weft.ops.traced_checks import note_wrong
+from weft.ops.declaration import definition_of, not_differentiable, op, same_as_input, unknown
+from weft.ops.math.elementwise import add
+from weft.ops.traced_checks import note_wrong, rows_in_run
+from weft.platform.imports.jax_modules import lax
+
+_READ: Final = RowAccess("flow", is_checked=True)
+_WRITTEN: Final = RowAccess("flow", keeps=True, is_checked=True)
+_KEPT: Final = RowAccess("flow", keeps=True)
 
 
 def is_unshaped(flow: Array) -> bool:
@@ -112,7 +119,7 @@ def _with_element(flow: Array, index: int, value: Array, takes_shape: bool) -> A
     return result
 
 
-@op("BufferZeros", "flow: T -> output: T", infer=same_as_input, gradient=not_differentiable)
+@op("BufferZeros", "flow: T -> output: T", infer=same_as_input, gradient=not_differentiable, row_access=_KEPT)
 def buffer_zeros(xp: ArrayModule, flow: Array) -> Result:
     """A buffer of zeros in the shapes of the elements: `[size, *element] -> [size, *element]`."""
     return _zeros_of(xp, flow)
@@ -130,7 +137,8 @@ def _write_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [buffer_write(grad, index, zeros_like(value)), None, buffer_read(grad, index)]
 
 
-@op("BufferWrite", "flow: T, index: int32, value: T -> output: T", infer=lambda node: [_merged(node)], gradient=_write_gradient)
+@op("BufferWrite", "flow: T, index: int32, value: T -> output: T", infer=lambda node: [_merged(node)], gradient=_write_gradient,
+    row_access=_WRITTEN)  # fmt: skip
 def buffer_write(xp: ArrayModule, flow: Array, index: Array, value: Array) -> Result:
     """The buffer with one element replaced.
 
@@ -139,7 +147,7 @@ def buffer_write(xp: ArrayModule, flow: Array, index: Array, value: Array) -> Re
     if xp is np:
         _check_index(int(index), flow.shape[0], "write")
         return _written(flow, int(index), value)
-    note_wrong((index < 0) | (index >= flow.shape[0]))
+    note_wrong((index < 0) | (index >= rows_in_run(flow.shape[0])))
     if is_unshaped(flow):
         if value.shape == (0,):
             raise UnimplementedError.of("TensorArray: compiled code cannot tell an empty element from one that was not written")
@@ -199,15 +207,65 @@ def _element(node: Operation) -> list[Dims]:
 
 
 def _read_gradient(node: Operation, grad: Tensor) -> Gradients:
-    flow, index = node.inputs
-    return [buffer_write(buffer_zeros(flow), index, grad), None]
+    return [buffer_read_grad(*node.inputs, grad), None]
 
 
-@op("BufferRead", "flow: T, index: int32 -> value: T", infer=_element, gradient=_read_gradient)
+def _read_second_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [None, None, buffer_read(grad, node.inputs[1])]
+
+
+@op("BufferReadGrad", "flow: T, index: int32, grad: T -> output: T", infer=same_as_input, gradient=_read_second_gradient,
+    row_access=_KEPT)  # fmt: skip
+def buffer_read_grad(xp: ArrayModule, flow: Array, index: Array, grad: Array) -> Result:
+    """Zeros in the shapes of the buffer's elements, with the gradient of one that was read in its place.
+
+    `[size, *element], scalar int32, [*element] -> [size, *element]`
+    """
+    return _zeros_and(xp, flow, index, grad)
+
+
+def _zeros_and(xp: ArrayModule, flow: Array, index: Array, grad: Array) -> Array:
+    result = _zeros_of(xp, flow)
+    if xp is not np:
+        return lax.dynamic_update_index_in_dim(result, grad, index, 0)
+    result[int(index)] = grad
+    return result
+
+
+def _added_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [grad, None, buffer_read(grad, node.inputs[1])]
+
+
+@op("BufferAddElement", "flow: T, index: int32, value: T -> output: T", infer=same_as_input, gradient=_added_gradient,
+    row_access=_KEPT)  # fmt: skip
+def buffer_add_element(xp: ArrayModule, flow: Array, index: Array, value: Array) -> Result:
+    """The buffer with a value added to one element: `[size, *element], scalar int32, [*element] -> [size, *element]`."""
+    if xp is not np:
+        return lax.dynamic_update_index_in_dim(flow, flow[index] + value, index, 0)
+    result = unmarked(flow).copy()
+    result[int(index)] = result[int(index)] + value
+    return result
+
+
+def plus(total: Tensor, gradient: Tensor) -> Tensor:
+    """The sum of two gradients: where the second is that of elements that were read, of no more than these.
+
+    Else the gradients of a buffer from which a loop reads an element in each iteration would take as many additions of whole
+    buffers.
+    """
+    op_def, inputs = gradient.op.op_def, gradient.op.inputs
+    if op_def is definition_of(buffer_read_grad):
+        return buffer_add_element(total, *inputs[1:])
+    if op_def is definition_of(buffer_add_element):
+        return buffer_add_element(plus(total, inputs[0]), *inputs[1:])
+    return add(total, gradient)
+
+
+@op("BufferRead", "flow: T, index: int32 -> value: T", infer=_element, gradient=_read_gradient, row_access=_READ)
 def buffer_read(xp: ArrayModule, flow: Array, index: Array) -> Result:
     """One element of the buffer: `[size, *element], scalar int32 -> [*element]`."""
     if xp is not np:
-        note_wrong((index < 0) | (index >= flow.shape[0]))
+        note_wrong((index < 0) | (index >= rows_in_run(flow.shape[0])))
         return xp.asarray(flow)[index]
     _check_index(int(index), flow.shape[0], "read")
     note_read(flow, (int(index),), has_shape(flow))
@@ -264,7 +322,7 @@ def _scatter_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("BufferScatter", "flow: T, indices: int32, value: T -> output: T", infer=lambda node: [_merged(node)],
-    gradient=_scatter_gradient)  # fmt: skip
+    gradient=_scatter_gradient, row_access=_WRITTEN)  # fmt: skip
 def buffer_scatter(xp: ArrayModule, flow: Array, indices: Array, value: Array) -> Result:
     """The buffer with the elements at `indices` replaced by those of `value`.
 
@@ -274,7 +332,7 @@ def buffer_scatter(xp: ArrayModule, flow: Array, indices: Array, value: Array) -
     if is_unshaped(flow) and value.shape[1:] != (0,):
         flow = xp.zeros((flow.shape[0], *value.shape[1:]), value.dtype)
     if xp is not np:
-        note_wrong((indices < 0) | (indices >= flow.shape[0]))
+        note_wrong((indices < 0) | (indices >= rows_in_run(flow.shape[0])))
         _check_shape(flow, value.shape[1:])
         return xp.asarray(flow).at[indices].set(value)
     for index in indices:
@@ -315,7 +373,7 @@ def _gather_second_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("BufferGatherGrad", "flow: T, indices: int32, grad: T -> output: T", infer=same_as_input,
-    gradient=_gather_second_gradient)  # fmt: skip
+    gradient=_gather_second_gradient, row_access=_KEPT)  # fmt: skip
 def buffer_gather_grad(xp: ArrayModule, flow: Array, indices: Array, grad: Array) -> Result:
     """A buffer of what `grad` has for each element; one that was gathered several times gets the sum.
 
@@ -333,11 +391,11 @@ def buffer_gather_grad(xp: ArrayModule, flow: Array, indices: Array, grad: Array
 
 
 @op("BufferGather", "flow: T, indices: int32 -> value: T", infer=_gathered,
-    gradient=lambda node, grad: [buffer_gather_grad(*node.inputs, grad), None])  # fmt: skip
+    gradient=lambda node, grad: [buffer_gather_grad(*node.inputs, grad), None], row_access=_READ)  # fmt: skip
 def buffer_gather(xp: ArrayModule, flow: Array, indices: Array) -> Result:
     """The elements at `indices`, which are of one shape, stacked: `[size, *element], [n] int32 -> [n, *element]`."""
     if xp is not np:
-        note_wrong((indices < 0) | (indices >= flow.shape[0]))
+        note_wrong((indices < 0) | (indices >= rows_in_run(flow.shape[0])))
         return flow[indices]
     for index in indices:
         _check_index(int(index), flow.shape[0], "read")

@@ -19,6 +19,7 @@ from weft.framework.devices import device_spec
 from weft.framework.graphs.func_graph import FuncGraph, settle_references
 from weft.framework.graphs.graph import Graph
 from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import RowAccess
 from weft.framework.registry import op_registry
 from weft.framework.types.attr_value import FunctionName
 from weft.framework.types.attr_value import FunctionName as Function
@@ -102,7 +103,8 @@ def _recorded_shape(node: Operation) -> list[Dims]:
     return [None if dims is None else dims[1:]]
 
 
-@op("RecordedValue", "stack: T, index: int32 -> value: T", infer=_recorded_shape, gradient=_recorded_gradient)
+@op("RecordedValue", "stack: T, index: int32 -> value: T", infer=_recorded_shape, gradient=_recorded_gradient,
+    row_access=RowAccess("stack"))  # fmt: skip
 def recorded_value(xp: ArrayModule, stack: Array, index: Array) -> Result:
     """The value of one iteration out of a stack that a RecordingWhile made.
 
@@ -112,7 +114,8 @@ def recorded_value(xp: ArrayModule, stack: Array, index: Array) -> Result:
 
 
 @op("RecordedValueGrad", "stack: T, index: int32, grad: T -> output: T", infer=lambda node: [node.inputs[0].dims],
-    gradient=lambda node, grad: [None, None, recorded_value(grad, node.inputs[1])])  # fmt: skip
+    gradient=lambda node, grad: [None, None, recorded_value(grad, node.inputs[1])],
+    row_access=RowAccess("stack", keeps=True))  # fmt: skip
 def unrecorded(xp: ArrayModule, stack: Array, index: Array, grad: Array) -> Result:
     """Zeros in the shape of the stack, with the gradient of one iteration's value in its place.
 

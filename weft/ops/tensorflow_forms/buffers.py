@@ -104,6 +104,17 @@ def _read(node: Operation, flow: Tensor, index: Tensor) -> Tensor:
     return gather(flow, index)
 
 
+@form(buffers.buffer_read_grad)
+def _read_grad(node: Operation, flow: Tensor, index: Tensor, grad: Tensor) -> Tensor:
+    return _replaced(zeros_like(flow), reshape(index, [1]), expand_dims(grad, 0))
+
+
+@form(buffers.buffer_add_element)
+def _add_element(node: Operation, flow: Tensor, index: Tensor, value: Tensor) -> Tensor:
+    added: Tensor = tensor_scatter_add_node(flow, expand_dims(reshape(index, [1]), 1), expand_dims(value, 0))
+    return added
+
+
 @form(buffers.buffer_gather)
 def _gather(node: Operation, flow: Tensor, indices: Tensor) -> Tensor:
     return gather(flow, indices)
