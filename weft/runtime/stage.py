@@ -17,7 +17,7 @@ from weft.passes.awaited import may_block, names_resource
 from weft.passes.stage import Kind
 from weft.runtime.choice.compile_rules import Choice, CompileRules, Way
 from weft.runtime.choice.stage_report import COMPILING, StageReport
-from weft.runtime.compiled.engine import CompiledStage
+from weft.runtime.compiled.engine import CompiledStage, signature
 from weft.runtime.compiled.stoppable import has_loops
 from weft.runtime.program.host_stages import parking_of
 from weft.runtime.program.program import Program
@@ -151,6 +151,7 @@ class Stage:
 
     def _run_undecided(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         host, rules = self.host, self.rules
+        host.counted.note_size(signature(inputs, self.wiring.static))
         if self._price_s is not None and host.counted.seconds < self._price_s:
             return host.run_paying(inputs, session, context)
         waits = session.waits_for_code or rules.waits_for_code

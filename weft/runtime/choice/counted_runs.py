@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from typing import Final
 
 NODE_BYTES: Final = 10 << 10
 """What a node costs on the host besides its results: as much as so many bytes of them."""
+
+_FEW_SIZES: Final = 2
+"""A full batch and a last partial one."""
 
 
 @dataclass
@@ -26,6 +30,9 @@ class CountedRuns:
     """Other work on the machine does not show in it."""
     least_s: float = math.inf
     """That of the quickest run."""
+    sizes_change: bool = False
+    """Whether the inputs have had more sizes than a full batch and a last partial one."""
+    _sizes: set[Hashable] = field(default_factory=set)
 
     def note(self, nodes: int, made_bytes: int, input_bytes: int, fed_bytes: int, took_s: float) -> None:
         """Count a run of so many nodes, its work and its time."""
@@ -36,6 +43,12 @@ class CountedRuns:
         self.most_work = max(self.most_work, work)
         self.most_input_bytes = max(self.most_input_bytes, input_bytes)
         self.note_time(took_s)
+
+    def note_size(self, size: Hashable) -> None:
+        """Note the size of a run's inputs."""
+        if not self.sizes_change:
+            self._sizes.add(size)
+            self.sizes_change = len(self._sizes) > _FEW_SIZES
 
     def note_time(self, took_s: float) -> None:
         """Count a run's time alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -12,7 +13,7 @@ from weft.framework.nodes.operation import Tensor
 from weft.runtime.compiled.traced.values import is_true
 from weft.runtime.host.calls import gatherer_of
 from weft.runtime.host.frame import Frame
-from weft.runtime.host.hot_loop import HOT_ITERATIONS, Finished, HotLoop
+from weft.runtime.host.hot_loops.hot_loop import HOT_ITERATIONS, Finished, HotLoop
 from weft.runtime.program.program import Argument, Body, Instruction, Program
 from weft.runtime.program.results import as_result
 
@@ -75,7 +76,9 @@ class BranchCall(_BodiesCall):
 
 
 class LoopCall(_BodiesCall):
-    """A While: runs its body until its condition is false. A long one goes on compiled; see `hot_loop`."""
+    """A While: runs its body until its condition is false. A long one goes on compiled, and one whose runs have taken long in
+    all, where sizes keep changing, begins so; see `hot_loop`.
+    """
 
     def __init__(
         self, instruction: Instruction, arguments: Sequence[Argument], program: Program, bodies: Sequence[HostBody]
@@ -89,14 +92,15 @@ class LoopCall(_BodiesCall):
     def run(self, values: list[Array], frame: Frame) -> None:
         """Run the loop."""
         condition, body = self._bodies
-        variables = list(self._gather(values))
+        first = self._gather(values)
+        variables = list(first)
         count = len(variables)
         recorded = self._control_flow.outputs[count:]
         records: list[list[Array]] = [[] for _ in recorded]
         rest: list[list[Array]] = [[] for _ in recorded]
         may_compile = frame.compiles_loops and self._may_compile
         check = frame.check_of(self.op)
-        iteration = 0
+        iteration, begin_s = 0, time.thread_time() if frame.sizes_change else 0.0
         while True:
             check()
             if may_compile and (iteration == HOT_ITERATIONS or (self._hot is not None and not iteration)):
@@ -113,17 +117,23 @@ class LoopCall(_BodiesCall):
             for record, result in zip(records, results[count:], strict=True):
                 record.append(result)
             iteration += 1
+        if may_compile and frame.sizes_change:
+            self._hot_loop().note_run(first, iteration, time.thread_time() - begin_s)
         pieces = zip(records, rest, recorded, strict=True)
         self._store(variables + [_joined(_stacked(record, tensor), more) for record, more, tensor in pieces], values)
 
     def _finished(self, variables: list[Array], frame: Frame, iteration: int) -> Finished | None:
         """The end of a loop that is long, or of which there is compiled code from an earlier run; None to interpret it."""
-        hot = self._hot
-        if hot is None:
-            hot = self._hot = HotLoop(self._control_flow, self._slots)
-        if not iteration and not hot.is_ready(variables):
+        hot = self._hot_loop()
+        form = None if iteration else hot.form_of(variables)
+        if not iteration and form is None:
             return None
-        return hot.run_rest(variables, frame.streams, iteration, frame.check_of(self.op))
+        return hot.run_rest(variables, frame.streams, iteration, frame.check_of(self.op), form)
+
+    def _hot_loop(self) -> HotLoop:
+        if self._hot is None:
+            self._hot = HotLoop(self._control_flow, self._slots)
+        return self._hot
 
 
 def _stacked(values: list[Array], tensor: Tensor) -> Array:
@@ -144,6 +154,8 @@ def _joined(stack: Array, pieces: list[Array]) -> Array:
     pieces = [piece for piece in pieces if len(piece)]
     if not pieces:
         return stack
+    if len(pieces) == 1 and not len(stack):
+        return pieces[0]
     if stack.dtype == object:
         values = [*stack, *(value for piece in pieces for value in piece)]
         result = np.empty(len(values), object)

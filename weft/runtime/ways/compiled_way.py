@@ -228,7 +228,10 @@ class CompiledWay:
         if compiled is None and (self._failed or session.waits_for_code or self._rules.waits_for_code):
             return self.run_first(inputs, session, context)
         if not self._is_worth(compiled, size, inputs, session, context):
-            return self._host.run(inputs, session, context)
+            begin_s = time.thread_time()
+            outputs = self._host.run(inputs, session, context)
+            self._sizes.note_time(size, time.thread_time() - begin_s)
+            return outputs
         if compiled is not None and (self._rules.must_compile or session.waits_for_code or size in self._failed):
             check = self._host.check(context)
             made = self._made_in_step(size, inputs, is_light, check)
@@ -252,11 +255,16 @@ class CompiledWay:
         sizes = self._sizes
         if self._rules.must_compile or session.compile_at_once or size in self._in_making:
             return True
-        if self.sizes + len(self._in_making) < COMPILED_AT_ONCE:
+        counted = self._host.counted
+        counted.note_size(size)
+        is_beside = not (session.waits_for_code or self._rules.waits_for_code)
+        if self.sizes + len(self._in_making) < COMPILED_AT_ONCE and not (is_beside and counted.sizes_change):
             return True
+        if is_beside:
+            return sizes.is_paid(size, self._rules.code_s, self._program.updated_bytes())
         if sizes.work is None and compiled is not None:
             flops = self._operations(compiled, inputs, context) if compiled.flops is None else compiled.flops
-            sizes.work = self._host.counted.most_work + flops
+            sizes.work = counted.most_work + flops
         if sizes.work is not None and sizes.is_worth(size, self._program.updated_bytes(), COLD_UPDATE_BYTES):
             return True
         sizes.note_run(size)

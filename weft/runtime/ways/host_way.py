@@ -127,7 +127,10 @@ class HostWay:
         return None if self._times.is_short or self._source.written_slots else self.check(context)
 
     def _frame(self, session: SessionState, context: ContextOf | None) -> Frame:
-        return Frame(session.streams.of(self._source.random_nodes), context, not session.never_compile, session.file_access)
+        streams = session.streams.of(self._source.random_nodes)
+        # Loops' code comes when it comes, by which numbers differ in their last digits.
+        sizes_change = self.counted.sizes_change and not session.waits_for_code
+        return Frame(streams, context, not session.never_compile, session.file_access, sizes_change)
 
     @property
     def kept(self) -> Sequence[int]:

@@ -7,7 +7,7 @@ import pytest
 
 import weft as tf
 from tests.ops.both_ways import own_graph, session
-from weft.runtime.host.hot_loop import HotLoop
+from weft.runtime.host.hot_loops.hot_loop import HotLoop
 
 _ = own_graph
 LONG = 1000
@@ -19,8 +19,8 @@ def taken(monkeypatch):
     calls = []
     run_rest = HotLoop.run_rest
 
-    def counted(self, values, streams, iteration, check):
-        result = run_rest(self, values, streams, iteration, check)
+    def counted(self, values, streams, iteration, *others):
+        result = run_rest(self, values, streams, iteration, *others)
         calls.append((iteration, result is not None))
         return result
 
