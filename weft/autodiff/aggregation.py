@@ -57,7 +57,7 @@ def aggregate(op: Operation, index: int, contributions: Sequence[Gradient], meth
         return contributions[0] if contributions else None
     slices = [each for each in contributions if isinstance(each, IndexedSlices)]
     if len(slices) == len(contributions):
-        return _joined(slices)
+        return joined(slices)
     if slices:
         dense: Tensor = add_n([convert_to_tensor(each) for each in contributions])
         return dense
@@ -71,8 +71,12 @@ def aggregate(op: Operation, index: int, contributions: Sequence[Gradient], meth
         return total
 
 
-def _joined(slices: Sequence[IndexedSlices]) -> IndexedSlices:
-    """All slices one after the other: whoever applies them adds up those of one index."""
+def joined(slices: Sequence[IndexedSlices]) -> IndexedSlices:
+    """All slices one after the other: whoever applies them adds up those of one index.
+
+    Args:
+        slices: of one tensor each; their indices become int64 where some are.
+    """
     if any(each.indices.dtype is dtypes.int64 for each in slices):
         slices = [IndexedSlices(s.values, cast(s.indices, dtypes.int64), s.dense_shape) for s in slices]
     values = concat([each.values for each in slices], axis=0)

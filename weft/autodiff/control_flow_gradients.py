@@ -12,15 +12,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from weft.autodiff.aggregation import Gradient
 from weft.autodiff.gradients import gradients, is_trainable, register_inner_gradients
+from weft.autodiff.sliced_gradients import (
+    SlicedSum,
+    is_sliced,
+    is_sliced_by_branches,
+    kind_of_shape,
+    merged_slices,
+    shape_of_both,
+    sum_of,
+    whole_shape,
+)
 from weft.framework.building.aliases import Nest
 from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.graphs.func_graph import FuncGraph, bodies_of, handle_attrs, is_invariant
 from weft.framework.graphs.graph import Graph, get_default_graph
+from weft.framework.graphs.indexed_slices import IndexedSlices
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.op_types.op_role import Role
 from weft.framework.registry.op_registry import register_gradient
 from weft.framework.types import dtypes
+from weft.framework.types.dims import Dims
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import is_zeros, zeros, zeros_like
 from weft.ops.array.shape_ops import shape
@@ -29,7 +42,7 @@ from weft.ops.control_flow.buffers import plus
 from weft.ops.control_flow.nodes import build_node, function_name, no_value, recorded_value, recording_while, share_captures
 from weft.ops.declaration import definition_of
 from weft.ops.math.comparison import greater_equal
-from weft.ops.math.elementwise import add, sub
+from weft.ops.math.elementwise import sub
 from weft.ops.state.resource_state import variable_shape
 
 
@@ -96,25 +109,50 @@ def _if_gradient(node: Operation, *grads: object) -> list[Any]:
     outputs: list[Any] = [None] * len(node.inputs)
     if not wanted:
         return outputs
-    for body, results in built:
+    by_branches = {index: [results[index] for _, results in built] for index in wanted}
+    sliced = {index for index in wanted if is_sliced_by_branches(by_branches[index])}
+    for number, (body, _) in enumerate(built):
         with body.building():
             for index in wanted:
-                gradient = results[index]
-                filled = _zeros_for(body.capture(node.inputs[1 + index])) if gradient is None else gradient
-                body.outputs.append(body.output(filled))
+                body.outputs += map(
+                    body.output, _by_branch(body, number, by_branches[index], node.inputs[1 + index], index in sliced)
+                )
     bodies = [body for body, _ in built]
     captured = share_captures(bodies)
     types = [tensor.dtype.base_dtype for tensor in bodies[0].outputs]
-    shapes = [None if node.inputs[1 + i].dtype is dtypes.resource else node.inputs[1 + i].dims for i in wanted]
+    shapes: list[Dims] = []
+    for index in wanted:
+        outer, place = node.inputs[1 + index], len(shapes)
+        if index in sliced:
+            pairs = zip(*(body.outputs[place : place + 2] for body in bodies), strict=True)
+            shapes += [shape_of_both(first.dims, second.dims) for first, second in pairs]
+        else:
+            shapes.append(None if outer.dtype is dtypes.resource else outer.dims)
     made = build_node(graph, "If", bodies, [node.inputs[0], captured], {"Tout": types, "output_shapes": shapes}, "If")
-    for index, gradient in zip(wanted, made.outputs, strict=True):
-        outputs[1 + index] = gradient
+    given = iter(made.outputs)
+    for index in wanted:
+        if index in sliced:
+            sizes = whole_shape(node.inputs[1 + index], kind_of_shape(by_branches[index]))
+            outputs[1 + index] = IndexedSlices(next(given), next(given), sizes)
+        else:
+            outputs[1 + index] = next(given)
     return outputs
+
+
+def _by_branch(
+    body: GradientGraph, number: int, found: Sequence[Gradient | None], outer: Tensor, is_sliced: bool
+) -> list[Tensor]:
+    """What a branch returns for the gradient of one of the node's inputs: a tensor, or values and indices of slices."""
+    if is_sliced:
+        slices = merged_slices(found, number, lambda: _zeros_for(body.capture(outer)))
+        return [slices.values, slices.indices]
+    own = found[number]
+    return [_zeros_for(body.capture(outer)) if own is None else _dense(own)]
 
 
 def _branch_gradient(
     graph: Graph, node: Operation, number: int, xs: Sequence[Tensor], grads: Sequence[Nest]
-) -> tuple[GradientGraph, list[Tensor | None]]:
+) -> tuple[GradientGraph, list[Gradient | None]]:
     """The gradient of a branch: a body, and in it the gradients of tensors of the branch by those of its first outputs."""
     forward = bodies_of(node)[number]
     positions = {tensor: index for index, tensor in enumerate(forward.inputs)}
@@ -132,8 +170,7 @@ def _branch_gradient(
             if grad is not None and _differentiable(output) and output.op.op_def.role is not Role.ABSENT
         ]
         pairs = [pair for pair in pairs if not _is_zero(pair[1])] or pairs
-        results = gradients([y for y, _ in pairs], xs, [g for _, g in pairs]) if pairs else [None] * len(xs)
-        return body, [None if each is None else _dense(each) for each in results]
+        return body, gradients([y for y, _ in pairs], xs, [g for _, g in pairs]) if pairs else [None] * len(xs)
 
 
 def _inner_gradients(node: Operation, xs: Sequence[Tensor], grads: Sequence[object]) -> list[Tensor | None]:
@@ -158,7 +195,9 @@ def _branch_number(node: Operation, x: Tensor) -> int:
 
 def _in_branch(node: Operation, number: int, xs: Sequence[Tensor], grads: Sequence[object]) -> dict[Tensor, Tensor | None]:
     graph = get_default_graph()
-    body, results = _branch_gradient(graph, node, number, xs, grads)
+    body, found = _branch_gradient(graph, node, number, xs, grads)
+    with body.building():
+        results = [None if each is None else _dense(each) for each in found]
     values = [value for value in results if value is not None]
     if not values:
         return dict(zip(xs, results, strict=True))
@@ -254,13 +293,12 @@ def _while_gradient(node: Operation, *grads: object) -> list[Any]:
     # A variable whose result nobody asks the gradient of has one only where others are computed from it.
     reached = loop.behind_variables([*(loop.body.outputs[index] for index in asked), *recorded])
     moving = sorted(asked | (given & reached))
-    if not moving or not (asked or recorded):
+    if not (asked or recorded):
         return results
     backward = _Backward(loop, moving, fixed, recorded)
     made = backward.build([_dense(grads[index]) for index in moving])
     for index, gradient in made.items():
-        own = results[index]
-        results[index] = gradient if own is None else add(_dense(own), gradient)
+        results[index] = sum_of(results[index], gradient)
     return results
 
 
@@ -287,7 +325,7 @@ class _Backward:
             value.set_shape(tensor.dims)
         return value
 
-    def build(self, grads: list[Tensor]) -> dict[int, Tensor]:
+    def build(self, grads: list[Tensor]) -> dict[int, Gradient]:
         """Build the loop that starts from the gradients of its variables; returns the gradients of the node's inputs."""
         loop, body, graph = self._loop, self._body, self._graph
         forward = loop.body
@@ -301,24 +339,38 @@ class _Backward:
             per_iteration = [recorded_value(stack, self._index) for stack in self._recorded.values()]
             found = gradients([*ys, *self._recorded], xs, [*starts, *per_iteration])
             steps = dict(zip((*self._moving, *self._fixed), found, strict=True))
-            sums = [index for index in self._fixed if steps[index] is not None]
             outputs = [sub(self._index, 1)]
             for index, start in zip(self._moving, starts, strict=True):
                 step = steps[index]
                 outputs.append(zeros_like(start) if step is None else _dense(step))
+            # A variable of the loop that stays as it is has a dense gradient, as its others.
+            captured = [i for i in self._fixed if forward.around(forward.inputs[i]) is not None]
+            rows = {i: SlicedSum(body, step, loop.node.inputs[i]) for i in captured if is_sliced(step := steps[i])}
+        sums = [index for index in self._fixed if steps[index] is not None and index not in rows]
+        grown = [index for index, each in rows.items() if not each.is_even]
         with graph.as_default():
             zero_sums = [_zeros_for(loop.node.inputs[index]) for index in sums]
+            first_rows = [part for index in grown for part in rows[index].begin()]
             last = sub(shape(loop.pacing_stack())[0], 1)
         with body.building():
             for index, zero in zip(sums, zero_sums, strict=True):
                 total = body.add_argument("sum", zero.dtype, zero.dims)
                 outputs.append(plus(total, _dense(steps[index])))
+            for index in grown:
+                outputs += rows[index].grown(body)
             body.outputs = [
                 tensor if tensor in body.inputs and body.inputs.index(tensor) == place else body.output(tensor)
                 for place, tensor in enumerate(outputs)
             ]
-        made = self._node([last, *grads, *zero_sums])
-        return dict(zip((*self._moving, *sums), made.outputs[1:], strict=False))
+        made = self._node([last, *grads, *zero_sums, *first_rows])
+        given = iter(made.outputs[1:])
+        gradients_of: dict[int, Gradient] = {index: next(given) for index in (*self._moving, *sums)}
+        gradients_of.update((index, rows[index].of_rows(next(given), next(given))) for index in grown)
+        backward = _Loop(made)
+        for index, each in rows.items():
+            if each.is_even:
+                gradients_of[index] = each.of_stacks(backward.stack(each.values), backward.stack(each.indices))
+        return gradients_of
 
     def _node(self, initial: list[Tensor]) -> Operation:
         body, graph = self._body, self._graph

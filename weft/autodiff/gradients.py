@@ -223,6 +223,8 @@ class _Walk:
         self._gate = gate
         self._method = method
         self._received: dict[Tensor, list[Gradient]] = {}
+        # Slices out of branches and loops stand behind others: in TensorFlow the way through these is longer.
+        self._received_last: dict[Tensor, list[Gradient]] = {}
         self._summed: dict[Tensor, Gradient | None] = {}
         self._waiting: defaultdict[Operation, int] = defaultdict(int)
         # Where the walk begins in a branch or loop body and an x is outside of it, it goes on from the body's arguments to the
@@ -313,7 +315,8 @@ class _Walk:
 
     def _visit(self, op: Operation, is_end: bool) -> None:
         """Sum what the outputs of `op` have received and hand it on to its inputs."""
-        incoming = [aggregate(op, i, self._received.get(t, ()), self._method) for i, t in enumerate(op.outputs)]
+        received = [[*self._received.get(t, ()), *self._received_last.get(t, ())] for t in op.outputs]
+        incoming = [aggregate(op, index, given, self._method) for index, given in enumerate(received)]
         self._summed.update(zip(op.outputs, incoming, strict=True))
         arrived = [gradient for gradient in incoming if gradient is not None]
         if is_end or not arrived:
@@ -336,7 +339,8 @@ class _Walk:
         for tensor, gradient in zip(op.inputs, outgoing, strict=True):
             if gradient is not None:
                 _narrow(op, tensor, gradient)
-                self._received.setdefault(tensor, []).append(gradient)
+                comes_last = op.op_def.bodies and isinstance(gradient, IndexedSlices)
+                (self._received_last if comes_last else self._received).setdefault(tensor, []).append(gradient)
 
     def _outgoing(self, op: Operation, rule: Rule, incoming: Sequence[Gradient | None]) -> Gradients:
         told = op.op_def.gradient_nodes if rule is op.op_def.gradient else None
