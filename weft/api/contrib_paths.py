@@ -74,6 +74,7 @@ _PATHS: Final = {
     "slim": "slim",
     "solvers": "ops",
     "sparsemax": "ops ops.sparsemax ops.sparsemax_loss",
+    "timeseries": "timeseries",
     "tpu": (
         "ops ops.tpu_ops tpu tpu.async_checkpoint tpu.bfloat16 tpu.device_assignment tpu.tpu tpu.tpu_feed tpu.util "
         "tpu.tpu_config tpu.tpu_context tpu.tpu_estimator tpu.tpu_function tpu.tpu_optimizer"
@@ -106,6 +107,14 @@ _OWN: Final = {
         for path in paths.split()
     }
     | {"slim.data.prefetch_queue": "training.input.prefetch_queue"},
+    "timeseries": {
+        f"timeseries.{path}": " ".join(f"networks.time_series.{each}" for each in rooms.split())
+        for path, rooms in {
+            "ar_model": "ar_model prediction_models", "estimators": "estimators", "feature_keys": "feature_keys",
+            "head": "head", "input_pipeline": "readers input_functions feature_keys", "model": "model sequential_model",
+            "math_utils": "statistics likelihoods", "saved_model_utils": "saved_models", "state_management": "state_management",
+        }.items()
+    },
     "eager": dict.fromkeys(("metrics", "metrics_impl"), "contrib.eager.metrics"),
     "bayesflow": {"ops.monte_carlo": "contrib.bayesflow.monte_carlo"},
     "solvers": {

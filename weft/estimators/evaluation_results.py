@@ -12,6 +12,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from weft.estimators.aliases import Metrics
 from weft.events.file_writer import FileWriterCache
 from weft.framework.graphs.collections import GraphKeys
+from weft.framework.nested import nest
 from weft.framework.types import dtypes
 from weft.framework.types.tensor_util import make_tensor_proto
 from weft.platform.logs import tf_logging
@@ -57,6 +58,10 @@ def _add(summary: Summary, name: str, value: Any) -> None:
             "visualization (see https://github.com/tensorflow/tensorboard-plugin-example/blob/master/README.md for more "
             "information)."
         )
+    elif isinstance(value, tuple | list):
+        # The state of a time series' model.
+        for number, part in enumerate(nest.flatten(value)):
+            _add(summary, f"{name}/{number}", part)
     else:
         tf_logging.warning(
             "Skipping summary for %s, must be a float, np.float32, np.int64, np.int32 or int or np.ndarray or a serialized "

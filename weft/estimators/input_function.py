@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from weft.client.session import Session
 from weft.datasets.dataset import Dataset
 from weft.estimators.aliases import Features, Labels
@@ -13,6 +15,9 @@ from weft.framework.nodes.node_errors import described
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunHook
+
+_COUNT: Final = "limit_epochs/epochs"
+"""The name of the variable by which `tf.train.limit_epochs` counts."""
 
 
 class DatasetInitializerHook(SessionRunHook):
@@ -65,8 +70,11 @@ def _check_built_here(made: Nest) -> None:
 
 
 def has_an_end(features: Features) -> bool:
-    """Whether the input can end: it comes from a Dataset or through queues."""
+    """Whether the input can end: it comes from a Dataset or through queues, or is read so many times."""
     tensors = [each for each in nest.flatten(features, expand_composites=True) if isinstance(each, Tensor)]
     if any(each.op.type == "IteratorGetNext" for each in tensors):
         return True
-    return bool(get_default_graph().get_collection(GraphKeys.QUEUE_RUNNERS))
+    graph = get_default_graph()
+    if any(each.op.name.endswith(_COUNT) for each in graph.get_collection(GraphKeys.LOCAL_VARIABLES)):
+        return True
+    return bool(graph.get_collection(GraphKeys.QUEUE_RUNNERS))

@@ -56,6 +56,7 @@ from weft.api.contrib import tensor_forest as tensor_forest
 from weft.api.contrib import tensorboard as tensorboard
 from weft.api.contrib import testing as testing
 from weft.api.contrib import tfprof as tfprof
+from weft.api.contrib import timeseries as timeseries
 from weft.api.contrib import tpu as tpu
 from weft.api.contrib import training as training
 from weft.api.contrib import util as util
