@@ -105,6 +105,13 @@ def test_a_checkpoint_may_not_have_the_state_files_name(tmp_path: Path) -> None:
     assert get_checkpoint_state(str(tmp_path)) is None
 
 
+def test_shards_may_have_it_in_a_relative_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train").mkdir()
+    update_checkpoint_state("train", save(Path("train/checkpoint")))
+    assert latest_checkpoint("train") == "train/checkpoint"
+
+
 def test_a_missing_directory_has_no_state_and_takes_none(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "nowhere")
     assert get_checkpoint_state(nowhere) is None

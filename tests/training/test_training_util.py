@@ -114,3 +114,14 @@ def test_a_step_in_floats_counts_for_weft_and_is_refused_where_tensorflow_refuse
 def test_what_is_no_number_does_not_count(initial):
     tf.constant(initial, name="global_step")
     assert counting_step(tf.get_default_graph()) is None
+
+
+def test_the_step_is_read_by_one_tensor():
+    assert training_util._get_or_create_global_step_read() is None
+    tf.train.get_or_create_global_step()
+    with tf.name_scope("part"):
+        read = training_util._get_or_create_global_step_read()
+    assert read.op.name.startswith("global_step/")
+    assert training_util._get_or_create_global_step_read(tf.get_default_graph()) is read
+    with tf.train.MonitoredSession() as session:
+        assert session.run(read) == 0

@@ -148,12 +148,17 @@ _NAMES: Final = {
         "weft.models.functional.graph_helpers:get_graph_from_inputs=_get_graph_from_inputs weft.framework.unique_numbers:uid "
         "weft.framework.nodes.eager_tensor:EagerTensor weft.framework.graphs.collection_proto:register_proto_function "
         "weft.framework.importing.name_prefix:prepend_name_scope weft.framework.importing.name_prefix:strip_name_scope "
+        "weft.framework.building.graph_functions:inside_function "
         "device=device_v2 convert_to_tensor=internal_convert_to_tensor weft.ops.variables.tensor_kinds:TensorLike=_TensorLike "
         "weft.ops.variables.tensor_kinds:is_dense_tensor_like weft.ops.variables.tensor_kinds:register_dense_tensor_like_type "
         "weft.ops.variables.tensor_kinds:as_graph_element=_as_graph_element"
     ),
     "framework.function": "weft.autodiff.defined_function:Defun",
-    "framework.smart_cond": "weft.models.functional.call_choices:smart_cond",
+    "framework.random_seed": "weft.ops.random.seed:DEFAULT_GRAPH_SEED",
+    "framework.smart_cond": (
+        "weft.models.functional.call_choices:smart_cond weft.models.functional.static_choices:smart_case "
+        "contrib.framework.smart_constant_value"
+    ),
     "framework.meta_graph": (
         "weft.training.saving.meta_graph:copy_scoped_meta_graph weft.training.saving.meta_graph:export_scoped_meta_graph "
         "weft.training.saving.meta_graph:import_scoped_meta_graph weft.training.saving.meta_graph:read_meta_graph_file "
@@ -230,6 +235,10 @@ _NAMES: Final = {
         "weft.training.sessions.hooked_session:HookedSession=_HookedSession "
         "weft.training.sessions.recoverable_session:RecoverableSession=_RecoverableSession"
     ),
+    "training.checkpoint_utils": (
+        "weft.training.saving.checkpoint_wait:checkpoints_iterator weft.training.saving.checkpoint_wait:wait_for_new_checkpoint"
+    ),
+    "training.saver": "weft.training.saving.saver:get_saver_or_default=_get_saver_or_default",
     "training.checkpoint_management": "weft.checkpoint.checkpoint_state:meta_graph_filename",
     "training.basic_session_run_hooks": "weft.training.hooks.hook_timer:NeverTriggerTimer",
     "training.evaluation": (

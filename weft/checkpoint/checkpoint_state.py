@@ -104,7 +104,7 @@ def update_checkpoint_state(
         state.model_checkpoint_path = _relative_if_absolute(state.model_checkpoint_path, save_dir)
         relative = [_relative_if_absolute(path, save_dir) for path in state.all_model_checkpoint_paths]
         state.all_model_checkpoint_paths[:] = relative
-    if filename in (model_checkpoint_path, state.model_checkpoint_path):
+    if filename == state.model_checkpoint_path:
         raise RuntimeError(
             f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state.  "
             "Please use a different save path."

@@ -60,6 +60,8 @@ class BaseSession:
         self._when_closed: list[Callable[[], None]] = []
         self._partial_runs = PartialRuns(self._graph)
         self._kept_tensors = KeptTensors(self._graph)
+        # By this name, TensorFlow's own, libraries look at a session's options.
+        self._config = config
         self._steps = SessionSteps(self._graph, config, targets.open_backend(self._target, self._graph, config))
         used_targets.note(self._target, config)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import Any, Final
 
 from weft.framework.building.aliases import SessionLike, VariableLike
 from weft.framework.graphs.collections import GraphKeys
@@ -10,11 +11,15 @@ from weft.framework.graphs.graph import Graph, get_default_graph
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.value_types import OrNone
+from weft.ops.math.elementwise import add
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.options import VariableAggregation
+from weft.ops.variables.resource_variable import is_resource_variable
 from weft.ops.variables.variable import Variable
 from weft.platform.logs import tf_logging
+
+_READINGS: Final = "global_step_read_op_cache"
 
 
 def global_step(sess: SessionLike, global_step_tensor: VariableLike | str) -> int:
@@ -184,4 +189,39 @@ def increment_global_step(increment: int, graph: Graph | None = None) -> Tensor:
         return step.assign_add(increment)
 
 
-_increment_global_step = increment_global_step  # As programs know it, by the name of tensorflow.python.training.
+def global_step_reading(graph: Graph | None = None) -> Tensor | OrNone:
+    """The tensor by which hooks and programs read the global step: one for all, made before the graph is closed.
+
+    Args:
+        graph: the graph; the default graph when None.
+
+    Returns:
+        A tensor with the step's value as it was at some moment of the run that fetches it; None where there is no step.
+
+    Raises:
+        RuntimeError: the graph has several such tensors.
+    """
+    graph = get_default_graph() if graph is None else graph
+    found = graph.get_collection(_READINGS)
+    if len(found) > 1:
+        raise RuntimeError(f"There are multiple items in collection {_READINGS}. There should be only one.")
+    if found:
+        reading: Tensor = found[0]
+        return reading
+    step = get_global_step(graph)
+    if step is None:
+        return None
+    # Outside of the program's scopes: the reading waits for nothing and is where the step is.
+    # TensorFlow has the initial value stand in for a step without a value, by a branch; seeds of later nodes go by the count.
+    nodes = 12 if is_resource_variable(step) else 11
+    counted = graph.node_count.as_many_as(nodes) if isinstance(step, Variable) else contextlib.nullcontext()
+    with graph.as_default(), graph.control_dependencies(None), graph.name_scope(f"{step.op.name}/"), counted:
+        value = step.read_value() if isinstance(step, Variable) else step
+        read: Tensor = add(value, 0)
+    graph.add_to_collection(_READINGS, read)
+    return read
+
+
+# As programs know them, by the names of tensorflow.python.training.
+_get_or_create_global_step_read = global_step_reading
+_increment_global_step = increment_global_step

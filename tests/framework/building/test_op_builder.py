@@ -10,6 +10,7 @@ import pytest
 
 import weft as tf
 from weft.framework.building import op_builder
+from weft.framework.building.graph_functions import inside_function
 from weft.framework.registry import op_registry
 
 
@@ -123,3 +124,19 @@ def test_what_a_name_scope_is_given_settles_its_graph(make: Callable[[], Any]) -
             assert tf.constant(1.0).op.name == f"{scope}Const"
         with pytest.raises(ValueError, match="must be from the same graph as"), tf.name_scope("part", values=[value, other]):
             pass
+
+
+def test_only_bodies_of_functions_are_inside_of_one() -> None:
+    found = [inside_function()]
+
+    def ask(x: tf.Tensor) -> tf.Tensor:
+        found.append(inside_function())
+        return x
+
+    def branch(x: tf.Tensor) -> tf.Tensor:
+        return tf.cond(x > 0, lambda: ask(x), lambda: x)
+
+    branch(tf.constant(1))
+    tf.while_loop(lambda i: i < 2, lambda i: ask(i) + 1, [0])
+    tf.data.Dataset.range(2).map(branch)
+    assert found == [False, False, False, True]

@@ -122,3 +122,11 @@ def test_a_tensor_summary_holds_the_tensor() -> None:
         data = session.run(tf.summary.tensor_summary("pair", tf.constant([1.0, 2.0])))
     (value,) = tf.Summary.FromString(data).value
     assert tf.make_ndarray(value.tensor).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(("rate", "written"), [(0.2, 1), (1.6, 2), (2.5, 2), (44100.5, 44100)])
+def test_a_wav_has_the_nearest_whole_rate(rate: float, written: int) -> None:
+    with tf.Session() as session:
+        (value,) = tf.Summary.FromString(session.run(tf.summary.audio("a", tf.ones([1, 3, 1]), rate))).value
+    assert value.audio.sample_rate == pytest.approx(rate)
+    assert int.from_bytes(value.audio.encoded_audio_string[24:28], "little") == written

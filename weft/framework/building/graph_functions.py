@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.framework.building.aliases import DeviceLike
 from weft.framework.building.op_builder import graph_of, refuse_loop_values
+from weft.framework.graphs.func_graph import FuncGraph
 from weft.framework.graphs.graph import get_default_graph
 
 
@@ -128,6 +129,16 @@ class name_scope:
 
     def __exit__(self, *error: Any) -> bool | None:
         return self._blocks.pop().__exit__(*error)
+
+
+def inside_function() -> bool:
+    """Whether nodes are made in the body of a function, such as one of a dataset; branches and loops are none."""
+    graph = get_default_graph()
+    while isinstance(graph, FuncGraph):
+        if graph.is_function or not graph.has_outer_graph:
+            return True
+        graph = graph.outer_graph
+    return False
 
 
 @contextlib.contextmanager

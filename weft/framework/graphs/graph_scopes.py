@@ -166,6 +166,9 @@ class BuildingScopes:
         with scopes.entered(self, original_op=op):
             yield
 
+    # By this name, TensorFlow's own, programs build gradients of an operation.
+    _original_op = original_op
+
     def _get_control_flow_context(self) -> Any:
         return scopes.current(self).control_flow
 

@@ -53,6 +53,7 @@ def wav_of(samples: np.ndarray, sample_rate: float) -> bytes:
     with wave.open(buffer, "wb") as file:
         file.setnchannels(samples.shape[1])
         file.setsampwidth(2)
-        file.setframerate(int(sample_rate))
+        # As TensorFlow rounds the rate; a WAV has one of whole numbers from 1 on.
+        file.setframerate(max(1, round(sample_rate)))
         file.writeframes(np.clip(np.round(samples * 32767), -32768, 32767).astype("<i2").tobytes())
     return bytes(buffer.getvalue())

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any, Final
+from typing import Any
 
-from weft.framework.graphs.graph import get_default_graph
-from weft.ops.math.elementwise import add
-from weft.ops.variables.resource_variable import is_resource_variable
-from weft.ops.variables.variable import Variable
-from weft.training.training_util import get_global_step
-
-_COLLECTION: Final = "global_step_read_op_cache"
+from weft.training.training_util import global_step_reading
 
 
 class StepReading:
@@ -42,24 +35,10 @@ def global_step_read(hook: str) -> Any:
     Raises:
         RuntimeError: the graph has no global step, or several such tensors.
     """
-    graph = get_default_graph()
-    found = graph.get_collection(_COLLECTION)
-    if len(found) > 1:
-        raise RuntimeError(f"There are multiple items in collection {_COLLECTION}. There should be only one.")
-    if found:
-        return found[0]
-    step = get_global_step(graph)
-    if step is None:
+    read = global_step_reading()
+    if read is None:
         raise RuntimeError(
             f"Global step should be created to use {hook}. Call tf.train.get_or_create_global_step() while the graph is built, "
             "and give it to minimize(loss, global_step=...)."
         )
-    # Outside of the program's scopes: the reading waits for nothing and is where the step is.
-    # TensorFlow has the initial value stand in for a step without a value, by a branch; seeds of later nodes go by the count.
-    nodes = 12 if is_resource_variable(step) else 11
-    counted = graph.node_count.as_many_as(nodes) if isinstance(step, Variable) else contextlib.nullcontext()
-    with graph.as_default(), graph.control_dependencies(None), graph.name_scope(f"{step.op.name}/"), counted:
-        value = step.read_value() if isinstance(step, Variable) else step
-        read = add(value, 0)
-    graph.add_to_collection(_COLLECTION, read)
     return read
