@@ -1,6 +1,8 @@
 """Datasets and iterators through the public API, in one process."""
 
 import contextlib
+import types
+from typing import Any
 
 import numpy as np
 import pytest
@@ -215,3 +217,25 @@ def test_a_filter_that_compares_tensors_by_identity_is_told(predicate, told, cap
     tf.data.Dataset.range(3).filter(predicate)
     assert told in caplog.text
     assert bool(told) == bool(caplog.records)
+
+
+class Pair:
+    """What attrs makes of a class, as far as structures look at it."""
+
+    __attrs_attrs__ = (types.SimpleNamespace(name="a"), types.SimpleNamespace(name="b"))
+
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a, self.b = a, b
+
+
+def test_objects_of_attrs_are_structures_of_elements() -> None:
+    pairs = tf.data.Dataset.range(3).map(lambda i: Pair(i, (i, i * 2)))
+    types_of = tf.data.get_output_types(pairs)
+    assert (type(types_of), types_of.a, types_of.b) == (Pair, tf.int64, (tf.int64, tf.int64))
+    batch = tf.data.make_one_shot_iterator(pairs.batch(3)).get_next()
+    sums = tf.data.make_one_shot_iterator(pairs.map(lambda pair: pair.a + pair.b[1]).batch(3)).get_next()
+    with tf.Session() as session:
+        found, added = session.run([batch, sums])
+    assert (found.a.tolist(), found.b[1].tolist(), added.tolist()) == ([0, 1, 2], [0, 2, 4], [0, 3, 6])
+    with pytest.raises(TypeError, match="have different types"):
+        pairs.concatenate(tf.data.Dataset.range(2))

@@ -1,6 +1,7 @@
-"""Structures of dataset elements: tuples, named tuples and dicts. Everything else is a leaf, lists and sparse values too.
+"""Structures of dataset elements: tuples, named tuples, dicts and objects of attrs.
 
-A list in an element is a tensor in the making: `from_tensors([1, 2])` has one component of shape [2].
+Everything else is a leaf, lists and sparse values too. A list in an element is a tensor in the making: `from_tensors([1, 2])`
+has one component of shape [2].
 """
 
 from __future__ import annotations
@@ -9,18 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 
 from weft.framework.building.aliases import Nest
 from weft.framework.composites.sparse_tensor import SparseTensorValue
+from weft.framework.nested.nest import children as fields_of
+from weft.framework.nested.nest import is_of_attrs
 
 
 def is_nested(value: object) -> bool:
-    """Whether the value is a tuple or a dict, and no sparse value."""
-    return isinstance(value, tuple | Mapping) and not isinstance(value, SparseTensorValue)
+    """Whether the value is a tuple, a dict or an object of a class that attrs made, and no sparse value."""
+    return (isinstance(value, tuple | Mapping) and not isinstance(value, SparseTensorValue)) or is_of_attrs(value)
 
 
 def children(structure: Nest) -> list[Nest]:
-    """The parts of a tuple, or of a dict in the order of its keys."""
+    """The parts of a tuple or an object, or of a dict in the order of its keys."""
     if isinstance(structure, Mapping):
         return [structure[key] for key in sorted(structure)]
-    return list(structure)
+    return fields_of(structure) if is_of_attrs(structure) else list(structure)
 
 
 def flatten(structure: Nest) -> list[Nest]:
@@ -48,11 +51,11 @@ def _packed(structure: Nest, left: list[Nest]) -> Nest:
 
 
 def _like(structure: Nest, parts: Sequence[Nest]) -> Nest:
-    """A tuple or dict of the same kind with other parts, which stand in the order of `children`."""
+    """A structure of the same kind with other parts, which stand in the order of `children`."""
     if isinstance(structure, Mapping):
         made = dict(zip(sorted(structure), parts, strict=True))
         return type(structure)((key, made[key]) for key in structure)  # type: ignore[call-arg]
-    return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
+    return type(structure)(*parts) if hasattr(structure, "_fields") or is_of_attrs(structure) else tuple(parts)
 
 
 def map_structure(function: Callable[..., Nest], *structures: Nest) -> Nest:
@@ -76,10 +79,11 @@ def flatten_up_to(shallow: Nest, structure: Nest) -> list[Nest]:
             "The two structures don't have the same sequence type. Input structure has type "
             f"{type(structure).__name__!r}, while shallow structure has type {type(shallow).__name__!r}."
         )
-    if len(shallow) != len(structure):
+    wanted, found = len(children(shallow)), len(children(structure))
+    if wanted != found:
         raise ValueError(
             "The two structures don't have the same sequence length. Input structure has length "
-            f"{len(structure)}, while shallow structure has length {len(shallow)}."
+            f"{found}, while shallow structure has length {wanted}."
         )
     if isinstance(shallow, Mapping) and set(shallow) != set(structure):
         raise ValueError(
@@ -98,7 +102,7 @@ def map_structure_up_to(shallow: Nest, function: Callable[..., Nest], *structure
 
 def assert_same_structure(one: Nest, other: Nest) -> None:
     """Raise ValueError where the nesting differs, TypeError where the kinds of sequences do."""
-    if is_nested(one) != is_nested(other) or (is_nested(one) and len(one) != len(other)):
+    if is_nested(one) != is_nested(other) or (is_nested(one) and len(children(one)) != len(children(other))):
         raise ValueError(
             f"The two structures don't have the same nested structure. First structure: {one}, second structure: {other}."
         )

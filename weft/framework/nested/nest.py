@@ -45,7 +45,7 @@ def is_nested(value: object) -> bool:
         return True
     if isinstance(value, Sequence | Mapping | MappingView):
         return not isinstance(value, str | bytes | bytearray | memoryview)
-    return _is_of_attrs(value)
+    return is_of_attrs(value)
 
 
 def is_named_tuple(instance: object, strict: bool = False) -> bool:
@@ -59,7 +59,12 @@ def is_named_tuple(instance: object, strict: bool = False) -> bool:
     return named and (not strict or type(instance).__base__ is tuple)
 
 
-def _is_of_attrs(value: object) -> bool:
+def is_of_attrs(value: object) -> bool:
+    """Whether the value is an object of a class that attrs made.
+
+    Args:
+        value: any object.
+    """
     return hasattr(type(value), "__attrs_attrs__")
 
 
@@ -74,7 +79,7 @@ def keyed_children(structure: Nested) -> list[tuple[Nested, Nested]]:
         return [(key, structure[key]) for key in sorted(structure)]
     if is_named_tuple(structure):
         return [(field, getattr(structure, field)) for field in structure._fields]
-    if _is_of_attrs(structure):
+    if is_of_attrs(structure):
         return [(field.name, getattr(structure, field.name)) for field in type(structure).__attrs_attrs__]
     return list(enumerate(structure))
 
@@ -142,7 +147,7 @@ def with_children(structure: Nested, parts: list[Nested]) -> Nested:
         ordered = [(key, made[key]) for key in structure]
         kind: Nested = type(structure)
         return kind(structure.default_factory, ordered) if isinstance(structure, defaultdict) else kind(ordered)
-    if is_named_tuple(structure) or _is_of_attrs(structure):
+    if is_named_tuple(structure) or is_of_attrs(structure):
         return type(structure)(*parts)
     if isinstance(structure, list | range | MappingView):
         return parts
