@@ -123,3 +123,32 @@ def test_a_copy_of_a_call_has_the_gradient_of_its_own_arguments() -> None:
 def test_options_that_tensorflow_writes_into_a_function_are_taken() -> None:
     half = function.Defun(tf.float32, experimental_tag="a", _implements="half", _reference="b")(lambda x: x / 2.0)
     assert _values(half(tf.constant(3.0))) == 1.5
+
+
+def test_all_calls_in_a_graph_have_the_variables_of_the_first() -> None:
+    @function.Defun(tf.float32)
+    def scaled(x: tf.Tensor) -> tf.Tensor:
+        return x * tf.get_variable("w", [], initializer=tf.constant_initializer(2.0))
+
+    with tf.variable_scope("first"):
+        calls = [scaled(1.0)]
+    calls.append(scaled(3.0))
+    with tf.variable_scope("second"):
+        calls.append(scaled(4.0))
+    (w,) = tf.global_variables()
+    assert w.name == "first/w:0"
+    gradients = tf.gradients(calls, [w])
+    with tf.Session() as session:
+        session.run(w.initializer)
+        assert session.run([calls, gradients]) == [[2.0, 6.0, 8.0], [8.0]]
+    with tf.Graph().as_default():
+        scaled(1.0)
+        assert [each.name for each in tf.global_variables()] == ["w:0"]
+
+
+def test_an_argument_that_no_gradient_reaches_has_zeros_for_one() -> None:
+    both = function.Defun(tf.float32, tf.float32)(lambda x, y: (x * 2.0, tf.stop_gradient(y)))
+    x, y = tf.constant([1.0, 2.0]), tf.constant(3.0)
+    doubled, stopped = both(x, y)
+    found = [_values(tf.gradients(result, [x, y])) for result in (doubled, stopped)]
+    assert [(of_x.tolist(), float(of_y)) for of_x, of_y in found] == [([2.0, 2.0], 0.0), ([0.0, 0.0], 0.0)]

@@ -11,15 +11,21 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
+from weakref import WeakKeyDictionary
 
+from weft.autodiff.gradients import is_trainable
 from weft.framework.building.tensor_conversion import convert_to_tensor
-from weft.framework.graphs.graph import get_default_graph
+from weft.framework.graphs.graph import Graph, get_default_graph
 from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.op_types.op_def import not_differentiable
 from weft.framework.registry.op_registry import register_gradient
 from weft.framework.types.dtypes import DType, as_dtype
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.identity import identity_n
 from weft.ops.control_flow.ordering import group
+from weft.ops.variables.scopes import VariableScope, get_variable_scope
+from weft.ops.variables.variable_scope import variable_scope
+from weft.ops.variables.variable_store import AUTO_REUSE
 
 _NUMBERS: Final = itertools.count(1)
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.]", re.ASCII)
@@ -97,6 +103,8 @@ class DefinedFunction:
         self._types = list(types)
         self._gradient = gradient if gradient is not None else python_gradient
         self._asks_for_call = gradient is None
+        # Where the first call in a graph has made its variables: later ones have the same, wherever they stand.
+        self._scopes: WeakKeyDictionary[Graph, VariableScope] = WeakKeyDictionary()
         self.name = name
         self.__name__ = name
         self.__doc__ = func.__doc__
@@ -121,13 +129,22 @@ class DefinedFunction:
         with get_default_graph().name_scope(name or self.name) as scope:
             inputs = [self._converted(index, each) for index, each in enumerate(args)]
             before = len(get_default_graph().get_operations())
-            found = self._function(*inputs)
+            found = self._with_its_variables(inputs)
             parts = list(found) if isinstance(found, list | tuple) else [found]
             if parts == [None]:
                 return group(*get_default_graph().get_operations()[before:])
             results = [convert_to_tensor(each) for each in parts]
-            results = self._named(scope, inputs, results)
+            results = self._named(scope, inputs, results, get_default_graph().get_operations()[before:])
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _with_its_variables(self, inputs: list[Tensor]) -> object:
+        graph = get_default_graph().outermost
+        first = self._scopes.get(graph)
+        if first is None:
+            self._scopes[graph] = get_variable_scope()
+            return self._function(*inputs)
+        with variable_scope(first, reuse=AUTO_REUSE, auxiliary_name_scope=False):
+            return self._function(*inputs)
 
     def _converted(self, index: int, value: object) -> Tensor:
         wanted = self._types[index] if self._types else None
@@ -137,10 +154,13 @@ class DefinedFunction:
             )
         return convert_to_tensor(value, wanted)
 
-    def _named(self, scope: str, inputs: list[Tensor], results: list[Tensor]) -> list[Tensor]:
+    def _named(self, scope: str, inputs: list[Tensor], results: list[Tensor], made: Sequence[Operation]) -> list[Tensor]:
         """The results as outputs of one node with the name of the call, whose gradient is the function's."""
         if not callable(self._gradient):
-            return list(identity_n(results, name=scope))
+            # Arguments that no gradient reaches have zeros for a gradient, as in TensorFlow: so the node passes them on.
+            used = _reached(results, set(made))
+            unused = [each for each in inputs if each not in used and is_trainable(each)]
+            return list(identity_n([*results, *unused], name=scope))[: len(results)]
         kind = f"Defun-{next(_NUMBERS)}"
         register_gradient(kind, self._rule(self._gradient, len(results)))
         with get_default_graph().gradient_override_map({"IdentityN": kind}):
@@ -161,6 +181,19 @@ class DefinedFunction:
             return [None] * count + given
 
         return rule
+
+
+def _reached(results: Sequence[Tensor], made: set[Operation]) -> set[Tensor]:
+    """The tensors that gradients of some results of a call reach, as far as its own nodes go."""
+    found: set[Tensor] = set()
+    left = list(results)
+    while left:
+        tensor = left.pop()
+        if tensor not in found:
+            found.add(tensor)
+            passes = tensor.op in made and tensor.op.op_def.gradient is not not_differentiable
+            left.extend(tensor.op.inputs if passes else ())
+    return found
 
 
 def _check_count(func: Callable[..., object], count: int) -> None:
