@@ -76,6 +76,15 @@ NAMES: Final = {
     "training.tracking.tracking": "weft.training.tracking.autotracking:AutoTrackable",
     "keras.utils.generic_utils": "weft.models.layers.layer_names:snake_case=to_snake_case",
     "autograph.pyct.transformer": "weft.framework.compat.source_translation:SourceTransformer=Base",
+    "training.checkpoint_utils": (
+        "weft.training.saving.checkpoint_wait:checkpoints_iterator weft.training.saving.checkpoint_wait:wait_for_new_checkpoint"
+    ),
+    "training.saver": "weft.training.saving.saver:get_saver_or_default=_get_saver_or_default",
+    "framework.random_seed": "weft.ops.random.seed:DEFAULT_GRAPH_SEED",
+    "framework.smart_cond": (
+        "weft.models.functional.call_choices:smart_cond weft.models.functional.static_choices:smart_case "
+        "contrib.framework.smart_constant_value"
+    ),
     "framework.common_shapes": "broadcast_static_shape=broadcast_shape",
     "framework.composite_tensor": "weft.framework.types.type_spec:CompositeTensor",
     "framework.tensor_spec": "weft.framework.composites.tensor_spec:BoundedTensorSpec",

@@ -154,11 +154,6 @@ _NAMES: Final = {
         "weft.ops.variables.tensor_kinds:as_graph_element=_as_graph_element"
     ),
     "framework.function": "weft.autodiff.defined_function:Defun",
-    "framework.random_seed": "weft.ops.random.seed:DEFAULT_GRAPH_SEED",
-    "framework.smart_cond": (
-        "weft.models.functional.call_choices:smart_cond weft.models.functional.static_choices:smart_case "
-        "contrib.framework.smart_constant_value"
-    ),
     "framework.meta_graph": (
         "weft.training.saving.meta_graph:copy_scoped_meta_graph weft.training.saving.meta_graph:export_scoped_meta_graph "
         "weft.training.saving.meta_graph:import_scoped_meta_graph weft.training.saving.meta_graph:read_meta_graph_file "
@@ -235,10 +230,6 @@ _NAMES: Final = {
         "weft.training.sessions.hooked_session:HookedSession=_HookedSession "
         "weft.training.sessions.recoverable_session:RecoverableSession=_RecoverableSession"
     ),
-    "training.checkpoint_utils": (
-        "weft.training.saving.checkpoint_wait:checkpoints_iterator weft.training.saving.checkpoint_wait:wait_for_new_checkpoint"
-    ),
-    "training.saver": "weft.training.saving.saver:get_saver_or_default=_get_saver_or_default",
     "training.checkpoint_management": "weft.checkpoint.checkpoint_state:meta_graph_filename",
     "training.basic_session_run_hooks": "weft.training.hooks.hook_timer:NeverTriggerTimer",
     "training.evaluation": (
