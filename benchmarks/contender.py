@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from benchmarks import profile
 from benchmarks.catalogue import Measure
-from benchmarks.framework import FRAMEWORK_VARIABLE, ORIGINAL, ROOT, TENSORFLOW, WEFT
+from benchmarks.framework import DETERMINISM_VARIABLE, FRAMEWORK_VARIABLE, ORIGINAL, ROOT, TENSORFLOW, WEFT
 from benchmarks.timing import Sample
 
 TITLES = {WEFT: "weft", TENSORFLOW: "TensorFlow", ORIGINAL: "TensorFlow 1"}
@@ -116,7 +116,7 @@ class Contender:
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         if self.name == WEFT:
             # Else its code may come after the warm-up: it is made beside the steps.
-            environment["TF_DETERMINISTIC_OPS"] = "1"
+            environment[DETERMINISM_VARIABLE] = "1"
         if not self.sees_accelerators:
             environment.update(_CPU_ONLY)
         if profile_directory is not None:

@@ -16,6 +16,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 FRAMEWORK_VARIABLE = "BENCHMARK_FRAMEWORK"
+DETERMINISM_VARIABLE = "TF_DETERMINISTIC_OPS"
+"""By it sessions of weft wait for code."""
 WEFT = "weft"
 TENSORFLOW = "tensorflow"
 ORIGINAL = "tensorflow-1"
@@ -39,3 +41,13 @@ def framework() -> Any:
     # weft loads most of itself when it is asked for its first name.
     _ = module.Session
     return module
+
+
+def have_code_made_beside_steps() -> None:
+    """Have sessions of weft run as they do where nobody asked for anything else.
+
+    The harness has them wait for code, so that none comes behind the warm-up: not where what a user waits for at first is
+    measured, nor where steps are so small that they stay on the host, as they do not in sessions that wait. For this process
+    and those that it starts.
+    """
+    os.environ.pop(DETERMINISM_VARIABLE, None)

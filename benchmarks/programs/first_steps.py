@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import profile
-from benchmarks.framework import framework
+from benchmarks.framework import framework, have_code_made_beside_steps
 from benchmarks.programs import models
 from benchmarks.timing import Sample, once
 
@@ -44,7 +43,7 @@ def embedding() -> Sample:
 
 def deep_q() -> Sample:
     """Seconds of the first 1,000 steps of an agent whose deep Q network answers one observation and trains on 32."""
-    os.environ.pop("TF_DETERMINISTIC_OPS", None)
+    have_code_made_beside_steps()
     tf = framework()
     seen, values, step, batch = _deep_q(tf)
     observation = np.zeros([1, 4], np.float32)
@@ -61,7 +60,7 @@ def deep_q() -> Sample:
 def gradient_check() -> Sample:
     """Seconds of tf.test.compute_gradient for a dense layer and a softmax, 500 elements by 300: 1,300 runs."""
     tf = framework()
-    os.environ.pop("TF_DETERMINISTIC_OPS", None)
+    have_code_made_beside_steps()
     generator = np.random.default_rng(0)
     values = generator.random((100, 5), np.float32)
     with tf.Session():
@@ -76,7 +75,7 @@ def gradient_check() -> Sample:
 def changing_batches() -> Sample:
     """Seconds of 60 steps of that convolutional network on 60 sizes of a batch."""
     tf = framework()
-    os.environ.pop("TF_DETERMINISTIC_OPS", None)
+    have_code_made_beside_steps()
     images, labels, step = _convolutions(tf)
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
@@ -91,7 +90,7 @@ def changing_batches() -> Sample:
 def changing_episodes() -> Sample:
     """Seconds of 39 steps of a recurrent actor and critic on episodes of 39 lengths, as an agent begins."""
     tf = framework()
-    os.environ.pop("TF_DETERMINISTIC_OPS", None)
+    have_code_made_beside_steps()
     seen, returns, actions, step = _actor_critic(tf)
     generator = np.random.default_rng(0)
     with tf.Session() as session:
@@ -105,8 +104,7 @@ def changing_episodes() -> Sample:
 
 
 def _until_100_steps(build: Callable[[Any], tuple[Any, dict[Any, Any]]]) -> Sample:
-    # The harness has weft wait for its code, which other measures are not about.
-    os.environ.pop("TF_DETERMINISTIC_OPS", None)
+    have_code_made_beside_steps()
     tf = framework()
     step, feed = build(tf)
     with tf.Session() as session:

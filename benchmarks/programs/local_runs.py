@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.framework import framework
+from benchmarks.framework import framework, have_code_made_beside_steps
 from benchmarks.timing import Sample, seconds_per_call
 
 
@@ -18,6 +18,7 @@ def constant() -> Sample:
 
 def assign_add() -> Sample:
     """Seconds to add to a scalar variable and fetch it."""
+    have_code_made_beside_steps()
     tf = framework()
     counter = tf.Variable(0.0)
     update = tf.assign_add(counter, 1.0)
@@ -28,6 +29,7 @@ def assign_add() -> Sample:
 
 def feed() -> Sample:
     """Seconds to feed 100 floats from a NumPy array and fetch their doubles."""
+    have_code_made_beside_steps()
     tf = framework()
     x = tf.placeholder(tf.float32, [100])
     doubled = x * 2.0

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.children import Children
 from benchmarks.cluster import free_addresses, server_here, start_server
-from benchmarks.framework import framework
+from benchmarks.framework import framework, have_code_made_beside_steps
 from benchmarks.timing import Sample, per_second, seconds_per_call
 
 PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
@@ -67,6 +67,7 @@ def remote_assign_fetch() -> Sample:
 
 def there_and_back() -> Sample:
     """Seconds for a fed scalar to go from the worker to the parameter server and back, computed on at every stop."""
+    have_code_made_beside_steps()
     tf = framework()
     with worker_session() as open_session:
         with tf.device(WORKER):
