@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.api import column_paths, library_paths, public_paths, testing_paths
+from weft.api import column_paths, library_paths, public_paths, testing_paths, tool_paths
 
 _GENERATED: Final = (
     "array audio bitwise boosted_trees candidate_sampling collective control_flow ctc data_flow dataset experimental_dataset "
@@ -45,8 +45,6 @@ ALIASES: Final = {
     "saved_model.nested_structure_coder": "weft.training.saved_model.structure_coder",
     "summary.summary": "weft.api.summary",
     "platform.tf_logging": "weft.platform.logs.tf_logging",
-    "tools.freeze_graph": "weft.training.saved_model.freeze_command",
-    "tools.inspect_checkpoint": "weft.checkpoint.inspect_command",
     "training.coordinator": "weft.training.coordinator",
     "training.device_setter": "weft.training.device_setter",
     "training.optimizer": "weft.training.optimizers.optimizer",
@@ -62,7 +60,7 @@ ALIASES: Final = {
     "util.compat": "weft.api.compat",
     "util.deprecation": "weft.platform.logs.deprecation",
     "util.function_utils": "weft.framework.compat.function_signatures",
-}
+} | tool_paths.ALIASES
 
 _NAMES: Final = {
     "ops.gradients": "weft.autodiff.jacobians:hessian_vector_product=_hessian_vector_product",
@@ -219,12 +217,6 @@ _NAMES: Final = {
         "weft.models.weights_broadcast:assert_broadcastable weft.models.weights_broadcast:broadcast_weights"
     ),
     "tf2": "weft.framework.compat.behavior:enabled",
-    "tools.optimize_for_inference_lib": "weft.framework.importing.inference_graph:optimize_for_inference",
-    "tools.saved_model_utils": (
-        "weft.training.saved_model.inspection:get_meta_graph_def weft.training.saved_model.inspection:get_saved_model_tag_sets "
-        "weft.training.saved_model.inspection:read_saved_model"
-    ),
-    "tools.strip_unused_lib": "weft.framework.importing.inference_graph:strip_unused",
     "training.monitored_session": (
         "weft.training.sessions.coordinated_session:CoordinatedSession=_CoordinatedSession "
         "weft.training.sessions.hooked_session:HookedSession=_HookedSession "
@@ -254,7 +246,7 @@ _NAMES: Final = {
         "inspect:getsourcelines inspect:isframe inspect:getframeinfo"
     ),
 }
-_LISTS: Final = (_NAMES, column_paths.NAMES, library_paths.NAMES, public_paths.NAMES, testing_paths.NAMES)
+_LISTS: Final = (_NAMES, column_paths.NAMES, library_paths.NAMES, public_paths.NAMES, testing_paths.NAMES, tool_paths.NAMES)
 NAMES: Final = {path: " ".join(names[path] for names in _LISTS if path in names) for path in set().union(*_LISTS)}
 
 # The doors, and the paths whose names they have.
