@@ -6,7 +6,10 @@ from typing import Final
 
 ALIASES: Final = {
     "tools.freeze_graph": "weft.training.saved_model.freeze_command",
+    "tools.import_pb_to_tensorboard": "weft.training.saved_model.board_command",
     "tools.inspect_checkpoint": "weft.checkpoint.inspect_command",
+    "tools.optimize_for_inference": "weft.training.saved_model.inference_command",
+    "tools.strip_unused": "weft.training.saved_model.strip_command",
 }
 
 NAMES: Final = {
@@ -15,5 +18,7 @@ NAMES: Final = {
         "weft.training.saved_model.inspection:get_meta_graph_def weft.training.saved_model.inspection:get_saved_model_tag_sets "
         "weft.training.saved_model.inspection:read_saved_model"
     ),
-    "tools.strip_unused_lib": "weft.framework.importing.inference_graph:strip_unused",
+    "tools.strip_unused_lib": (
+        "weft.framework.importing.inference_graph:strip_unused weft.training.saved_model.strip_command:strip_unused_from_files"
+    ),
 }
