@@ -239,3 +239,69 @@ def test_objects_of_attrs_are_structures_of_elements() -> None:
     assert (found.a.tolist(), found.b[1].tolist(), added.tolist()) == ([0, 1, 2], [0, 2, 4], [0, 3, 6])
     with pytest.raises(TypeError, match="have different types"):
         pairs.concatenate(tf.data.Dataset.range(2))
+
+
+def test_a_generator_is_let_go_of_behind_the_last_element_that_is_taken():
+    gone = []
+
+    class Numbers:
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            return 42
+
+        def __del__(self):
+            gone.append(None)
+
+    following = tf.data.make_one_shot_iterator(tf.data.Dataset.from_generator(Numbers, tf.int64).take(2)).get_next()
+    with tf.Session() as session:
+        assert [session.run(following) for _ in range(2)] == [42, 42]
+        assert gone == []
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(following)
+        assert gone == [None]
+
+
+def checked(values):
+    return tf.data.Dataset.from_tensor_slices(np.float32(values)).map(lambda x: tf.check_numerics(x, "wrong"))
+
+
+def rows_of_windows(dataset, *settings):
+    return dataset.window(*settings).flat_map(lambda window: window.batch(2))
+
+
+def test_an_error_belongs_to_the_windows_that_have_its_element():
+    nan = np.nan
+    between = rows_of_windows(checked([1, nan, 2, nan, 3]), 2, 2, 2, True)
+    assert [each.tolist() for each in elements(between)] == [[1.0, 2.0], [2.0, 3.0]]
+    within = rows_of_windows(checked([1, nan, 2, nan, 3, 4, 5]), 2, 2)
+    kept = within.apply(tf.data.experimental.ignore_errors())
+    assert [each.tolist() for each in elements(kept)] == [[3.0, 4.0], [5.0]]
+    following = tf.data.make_one_shot_iterator(within).get_next()
+    with tf.Session() as session:
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="wrong"):
+                session.run(following)
+        assert session.run(following).tolist() == [3.0, 4.0]
+
+
+def test_components_of_different_batch_sizes_are_not_unbatched():
+    with pytest.raises(ValueError, match=r"components have different batch sizes. They have \[7, 8\] rows"):
+        tf.data.Dataset.from_tensors((np.arange(7), np.arange(8))).unbatch()
+
+
+@pytest.mark.parametrize(
+    ("indices", "values", "shape", "error", "message"),
+    [
+        ([[1, 0], [0, 0]], [1.0, 2.0], [2, 3], tf.errors.UnimplementedError, "must be ordered in the batch dimension"),
+        ([[0, 0], [1, 1]], [1.0], [2, 2], tf.errors.InvalidArgumentError, "indices = 2, values = 1"),
+        (np.empty((0, 2)), [1.0], [0, 2], tf.errors.InvalidArgumentError, "indices = 0, values = 1"),
+        ([[0, 0]], [1.0], [2, 2, 2], tf.errors.InvalidArgumentError, "Order length must be SparseTensor rank"),
+    ],
+)
+def test_sparse_slices_that_do_not_fit_are_refused(indices, values, shape, error, message):
+    sparse = tf.sparse_placeholder(tf.float64)
+    iterator = tf.data.make_initializable_iterator(tf.data.Dataset.from_sparse_tensor_slices(sparse))
+    with tf.Session() as session, pytest.raises(error, match=message):
+        session.run(iterator.initializer, {sparse: tf.SparseTensorValue(indices, values, shape)})

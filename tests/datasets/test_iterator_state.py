@@ -27,6 +27,10 @@ def _one_in_a_row(size):
     return tf.SparseTensor([[size - 1]], [size], [size])
 
 
+def _not_seven(x):
+    return tf.check_numerics(tf.where(tf.equal(x, 7), np.float32(np.nan), tf.cast(x, tf.float32)), "seven")
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -43,6 +47,8 @@ def _one_in_a_row(size):
         lambda: DS.range(9).map(lambda x: tf.fill([x], tf.as_string(x))).padded_batch(2, [None]),
         lambda: DS.range(9).apply(more.scan(np.int64(0), lambda total, x: (total + x, total))),
         lambda: DS.range(9).window(3, 2).flat_map(lambda window: window.batch(3)),
+        # The seventh element fails, and no window has it.
+        lambda: DS.range(14).map(_not_seven).window(2, 2, 4).flat_map(lambda window: window.batch(2)),
         lambda: DS.range(9).batch(4).unbatch(),
         lambda: more.sample_from_datasets([DS.range(9), DS.range(100, 109)], seed=1),
         lambda: DS.from_tensor_slices(["a", "b"]).flat_map(_twice).shuffle(3, seed=1).repeat(4).batch(3),

@@ -31,6 +31,13 @@ def batch(dataset: DatasetLike, batch_size: TensorLike, drop_remainder: TensorLi
 def unbatch(dataset: DatasetLike) -> Made:
     """The rows of elements whose sparse components are those of whole batches; see `normalized_rows`."""
     spec = structure.unbatched(dataset.element_spec)
+    sizes = {leaf.shape[0].value for leaf in nest.flatten(dataset.element_spec) if isinstance(leaf, TensorSpec)} - {None}
+    if len(sizes) > 1:
+        shapes = [str(leaf.shape) for leaf in nest.flatten(dataset.element_spec)]
+        raise ValueError(
+            f"Cannot unbatch an input whose components have different batch sizes. They have {sorted(sizes)} rows: the "
+            f"shapes are {', '.join(shapes)}."
+        )
     return Made(reshaping.unbatch_dataset(dataset.variant_tensor, **structure.flat_attrs(spec)), spec)
 
 

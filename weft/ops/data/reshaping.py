@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.errors import DataLossError, InvalidArgumentError
+from weft.errors import CancelledError, DataLossError, InvalidArgumentError, OpError, from_status
 from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Caller, OpContext
 from weft.framework.types.dims import Dims, brackets
@@ -252,7 +252,10 @@ class Windows(Source):
 
 
 class WindowIterator(OverInput):
-    """Windows of `size` elements `stride` apart, each `shift` elements behind the one before."""
+    """Windows of `size` elements `stride` apart, each `shift` elements behind the one before.
+
+    An error that the input raises is held in the place of the element, and raised with the windows that have this one.
+    """
 
     def __init__(self, over: ElementIterator, size: int, shift: int, stride: int, drop_remainder: bool) -> None:
         super().__init__(over)
@@ -260,7 +263,7 @@ class WindowIterator(OverInput):
         self._shift = shift
         self._stride = stride
         self._drop_remainder = drop_remainder
-        self._held: deque[Element] = deque()
+        self._held: deque[Element | OpError] = deque()
         self._skip = 0
         self._is_over = False
 
@@ -268,7 +271,7 @@ class WindowIterator(OverInput):
         """The next window."""
         wanted = (self._size - 1) * self._stride + 1
         while not self._is_over and len(self._held) < wanted:
-            element = self._input.next(caller)
+            element = self._following(caller)
             if element is None:
                 self._is_over = True
             elif self._skip:
@@ -281,16 +284,29 @@ class WindowIterator(OverInput):
         for _ in range(min(self._shift, len(self._held))):
             self._held.popleft()
         self._skip = max(0, self._shift - wanted)
-        return tuple(boxed(Listed([(element[place],) for element in elements])) for place in range(len(elements[0])))
+        made = [each for each in elements if not isinstance(each, OpError)]
+        for each in elements:
+            if isinstance(each, OpError):
+                raise each
+        return tuple(boxed(Listed([(element[place],) for element in made])) for place in range(len(made[0])))
+
+    def _following(self, caller: Caller) -> Element | OpError | None:
+        try:
+            return self._input.next(caller)
+        except CancelledError:
+            raise
+        except OpError as error:
+            return error
 
     def state(self) -> State:
-        """The elements that further windows begin with, and where the input is."""
-        return [list(self._held), self._skip, self._is_over, self._input.state()]
+        """The elements that further windows begin with, a list of code and text for an error, and where the input is."""
+        held = [[each.error_code, each.message] if isinstance(each, OpError) else each for each in self._held]
+        return [held, self._skip, self._is_over, self._input.state()]
 
     def restore(self, state: State, caller: Caller) -> None:
         """Go there."""
         held, self._skip, self._is_over, inner = state
-        self._held = deque(held)
+        self._held = deque(from_status(*each) if isinstance(each, list) else each for each in held)
         self._input.restore(inner, caller)
 
 

@@ -71,6 +71,8 @@ class PartIterator(OverInput):
     def next(self, caller: Caller) -> Element | None:
         """The next element."""
         if self._left == 0:
+            # What the input holds, such as a generator, ends with the last element.
+            self.close()
             return None
         while self._skip:
             if self._input.next(caller) is None:

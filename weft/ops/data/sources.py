@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError
+from weft.errors import InvalidArgumentError, UnimplementedError
 from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Caller, OpContext
 from weft.framework.types.dims import Dims
@@ -111,10 +111,21 @@ def sparse_tensor_slice_dataset(ctx: OpContext, indices: Array, values: Array, d
 
     `[n, rank] int64, [n], [rank] int64 -> scalar variant`
     """
+    if len(indices) != len(values):
+        raise InvalidArgumentError.of(
+            f"indices and values rows (indexing dimension) must match. (indices = {len(indices)}, values = {len(values)})"
+        )
+    if indices.shape[1] != len(dense_shape):
+        raise InvalidArgumentError.of(
+            f"Order length must be SparseTensor rank. indices is {list(indices.shape)}, and dense_shape has "
+            f"{len(dense_shape)} sizes: {dense_shape.tolist()}"
+        )
     rows = indices[:, 0]
     if np.any(np.diff(rows) < 0):
-        raise InvalidArgumentError.of("The SparseTensor must be ordered in the batch dimension; handling arbitrarily "
-                                      "ordered input is not currently supported.")  # fmt: skip
+        raise UnimplementedError.of(
+            "The SparseTensor must be ordered in the batch dimension; handling arbitrarily ordered input is not currently "
+            "supported. tf.sparse.reorder(x) gives it in order."
+        )
     shape = np.asarray(dense_shape[1:], np.int64)
 
     def row(number: int) -> Element:
