@@ -101,6 +101,11 @@ def test_a_stride_that_the_blocks_do_not_reach_is_refused() -> None:
         resnet.resnet_v1_50(images, output_stride=64, scope="other")
 
 
+def test_residual_networks_lead_to_what_they_are_made_of() -> None:
+    nets = tf.contrib.slim.nets
+    assert nets.resnet_v1.resnet_utils is nets.resnet_v2.resnet_utils is nets.resnet_utils
+
+
 def test_a_convolution_with_a_stride_is_every_other_place_of_one_without() -> None:
     utilities = tf.contrib.slim.nets.resnet_utils
     images = tf.constant(np.random.default_rng(0).normal(size=(1, 8, 8, 2)), tf.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.api.contrib.slim.nets import resnet_utils as resnet_utils
 from weft.models.nets.residual import resnet_arg_scope as resnet_arg_scope
 from weft.models.nets.resnet_v1 import bottleneck as bottleneck
 from weft.models.nets.resnet_v1 import resnet_v1 as resnet_v1

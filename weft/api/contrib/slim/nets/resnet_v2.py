@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.api.contrib.slim.nets import resnet_utils as resnet_utils
 from weft.models.nets.residual import resnet_arg_scope as resnet_arg_scope
 from weft.models.nets.resnet_v2 import bottleneck as bottleneck
 from weft.models.nets.resnet_v2 import resnet_v2 as resnet_v2
