@@ -36,6 +36,8 @@ _CHECKS: Final = (
 )
 _LATER: Final = (
     f"{' '.join(_PLACES.values())} {_PACKAGE}.contracts:StateManager "
+    f"{_PACKAGE}.shared_tables:SharedEmbeddingColumnCreator "
+    f"{_PACKAGE}.shared_tables:shared_embeddings=shared_embedding_columns_v2 "
     f"{_PACKAGE}.lazy_builder:are_later_columns=is_feature_column_v2 "
     f"{_PACKAGE}.lazy_builder:transform_features_with=_transform_features_v2 "
     f"{_PACKAGE}.column_checks:make_parse_example_spec=make_parse_example_spec_v2 "

@@ -37,7 +37,7 @@ from weft.ops.variables.matrix_initializers import truncated_normal_initializer
 _TABLE = "embedding_weights"
 
 
-class _TableColumn(DenseColumn, SequenceDenseColumn):
+class TableColumn(DenseColumn, SequenceDenseColumn):
     """What both kinds of columns with a table share; their fields are read through `_ids` and `_found`."""
 
     def _ids(self) -> CategoricalColumn:
@@ -89,7 +89,7 @@ class _EmbeddingFields(NamedTuple):
     trainable: bool
 
 
-class EmbeddingColumn(_TableColumn, _EmbeddingFields):
+class EmbeddingColumn(TableColumn, _EmbeddingFields):
     """Ids as rows of a table of their own; see `embedding_column`."""
 
     @property
@@ -114,8 +114,8 @@ class EmbeddingColumn(_TableColumn, _EmbeddingFields):
 
     def _rows(self, pair: IdWeightPair, state_manager: StateManager) -> Tensor:
         table = state_manager.get_variable(self, _TABLE)
-        _load(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
-        return _combined(self.name, table, pair, self.combiner, self.max_norm)
+        load_table(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
+        return combined_rows(self.name, table, pair, self.combiner, self.max_norm)
 
 
 class _SharedFields(NamedTuple):
@@ -130,7 +130,7 @@ class _SharedFields(NamedTuple):
     trainable: bool
 
 
-class SharedEmbeddingColumn(_TableColumn, _SharedFields):
+class SharedEmbeddingColumn(TableColumn, _SharedFields):
     """Ids as rows of a table that several columns use; see `shared_embedding_columns`.
 
     The table stands in a collection of the graph: the first column that a layer asks makes it.
@@ -188,20 +188,22 @@ class SharedEmbeddingColumn(_TableColumn, _SharedFields):
     def _rows(self, pair: IdWeightPair, state_manager: StateManager) -> Tensor:
         self.create_state(state_manager)
         table = get_default_graph().get_collection(self.shared_embedding_collection_name)[0]
-        _load(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
-        return _combined(self.name, table, pair, self.combiner, self.max_norm)
+        load_table(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
+        return combined_rows(self.name, table, pair, self.combiner, self.max_norm)
 
 
 # Programs compare and match what TensorFlow prints of such a column.
 SharedEmbeddingColumn.__name__ = "_SharedEmbeddingColumn"
 
 
-def _load(table: VariableLike, checkpoint: str | None, tensor_name: str | None) -> None:
+def load_table(table: VariableLike, checkpoint: str | None, tensor_name: str | None) -> None:
+    """Have a table begin with a tensor of a checkpoint, if one is given."""
     if checkpoint is not None and tensor_name is not None:
         init_from_checkpoint(checkpoint, {tensor_name: table})
 
 
-def _combined(name: str, table: VariableLike, pair: IdWeightPair, combiner: str, max_norm: float | None) -> Tensor:
+def combined_rows(name: str, table: VariableLike, pair: IdWeightPair, combiner: str, max_norm: float | None) -> Tensor:
+    """The rows of a table at each example's ids, combined."""
     return safe_embedding_lookup_sparse(
         table, pair.id_tensor, pair.weight_tensor, combiner=combiner, name=f"{name}_weights", max_norm=max_norm
     )
@@ -291,6 +293,26 @@ def shared_embedding_columns(
             is given.
         TypeError: the columns don't come in a list or tuple.
     """
+    dimension, start, collection = checked_shared(
+        categorical_columns, dimension, initializer, shared_embedding_collection_name, ckpt_to_load_from, tensor_name_in_ckpt
+    )
+    return [
+        SharedEmbeddingColumn(
+            ids, dimension, combiner, start, collection, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
+        )
+        for ids in categorical_columns
+    ]
+
+
+def checked_shared(
+    categorical_columns: Sequence[CategoricalColumn], dimension: int, initializer: Initializer | None, name: str | None,
+    ckpt_to_load_from: str | None, tensor_name_in_ckpt: str | None,
+) -> tuple[int, Initializer, str]:  # fmt: skip
+    """The size of a row, the initializer and the name of a table for several columns; see `shared_embedding_columns`.
+
+    Raises:
+        ValueError, TypeError: see there.
+    """
     _check_table(dimension, ckpt_to_load_from, tensor_name_in_ckpt)
     if initializer is not None and not callable(initializer):
         raise ValueError("initializer must be callable if specified.")
@@ -299,14 +321,8 @@ def shared_embedding_columns(
     in_order = sorted(categorical_columns, key=lambda column: column.name)
     dimension = whole_number(dimension, "dimension", ", ".join(column.name for column in in_order))
     _check_alike(in_order)
-    collection = shared_embedding_collection_name or "_".join(c.name for c in in_order) + "_shared_embedding"
-    start = initializer or _rows_of_norm_one(dimension)
-    return [
-        SharedEmbeddingColumn(
-            ids, dimension, combiner, start, collection, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
-        )
-        for ids in categorical_columns
-    ]
+    made = "_".join(column.name for column in in_order) + "_shared_embedding"
+    return dimension, initializer or _rows_of_norm_one(dimension), name or made
 
 
 def _check_alike(columns: Sequence[CategoricalColumn]) -> None:
