@@ -44,6 +44,32 @@ def test_inputs_and_constants_go_through_without_a_call(make_parts: MakeParts) -
     assert second.tolist() == [1, 2]
 
 
+def test_what_follows_from_constants_is_computed_once(make_parts: MakeParts) -> None:
+    x = tf.placeholder(tf.float32, [None])
+    size = tf.reduce_prod(tf.constant([2, 3])) * 2
+    host = HostProgram(program_of(make_parts, [size, tf.fill([size], 1.5) + x], [x]))
+    assert [call.op.type for call in host.calls] == ["AddV2"]
+    for _ in range(2):
+        found, filled = host.run([np.ones(12, np.float32)], PLAIN)
+        assert found == 12
+        assert filled.tolist() == [2.5] * 12
+    assert not found.flags.writeable, "who changes what it got would change later runs"
+
+
+def test_large_values_random_ones_and_errors_are_left_to_the_run(make_parts: MakeParts) -> None:
+    large = tf.fill([tf.constant(100) * 100], 1.0)
+    host = HostProgram(program_of(make_parts, [large, tf.random_uniform([2]), tf.gather([1, 2], tf.constant(5) * 1)]))
+    assert sorted(call.op.type for call in host.calls) == ["Fill", "GatherV2", "RandomUniform"]
+
+
+def test_a_value_of_constants_that_a_program_changes_comes_anew() -> None:
+    total = tf.constant([1.0, 2.0]) * 2.0
+    with tf.Session() as session:
+        found = session.run(total)
+        found += 1.0
+        assert session.run(total).tolist() == [2.0, 4.0]
+
+
 @pytest.mark.parametrize("is_fetched", [True, False])
 def test_a_read_of_a_variable_without_a_value_is_refused(make_parts: MakeParts, is_fetched: bool) -> None:
     read = tf.identity(tf.get_variable("v", [2], use_resource=False), name="read")

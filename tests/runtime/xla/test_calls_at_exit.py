@@ -190,8 +190,11 @@ def test_a_process_ends_well_under_daemon_threads(program: str, compiles_at_once
         )
         for _ in range(2)
     ]
-    ends = [(process.communicate(timeout=100), process.returncode) for process in started]
-    assert ends == [(("", ""), 0)] * 2
+    ends = [(*process.communicate(timeout=100), process.returncode) for process in started]
+    # On a busy machine a compilation may take so long that it is told of.
+    told = [[line for line in (out + err).splitlines() if "weft.waits" not in line] for out, err, _ in ends]
+    assert told == [[], []]
+    assert [status for *_, status in ends] == [0, 0]
 
 
 def test_a_block_within_a_block_counts_once_and_is_let_in_at_the_end() -> None:

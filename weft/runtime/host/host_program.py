@@ -3,7 +3,8 @@
 Whatever a stage does on the host it does through one: pass values on, update variables, take rows of tables, run host ops, and
 compute while it is not compiled. Four peepholes make the plain cases short:
 
-- nodes that hand values on are no calls: who takes their results takes what went in, and constants lie ready;
+- nodes that hand values on are no calls: who takes their results takes what went in; constants, and what follows from them, lie
+  ready;
 - neighbouring reads of variables are one call;
 - arithmetic with scalars on what a random node draws is one call with it (`scaled_draw`);
 - under the locks of all variables, updates of many small ones by the same rule are one call (`joint_updates`), and an update of
@@ -27,13 +28,13 @@ from weft.framework.nodes.operation import Operation
 from weft.framework.op_types.op_role import Role
 from weft.platform.process.interrupts import deferred_interrupts
 from weft.runtime.host.calls import Call, Loads, RowUpdate, call_of
-from weft.runtime.host.frame import Frame
+from weft.runtime.host.frame import PLAIN, Frame
 from weft.runtime.host.host_control_flow import BranchCall, HostBody, LoopCall
 from weft.runtime.host.joint_updates import JointUpdate, grouped
 from weft.runtime.host.scaled_draw import ScaledDraw, scaled_draws
 from weft.runtime.host.snapshot import Snapshot
 from weft.runtime.program.kernel_errors import raise_located
-from weft.runtime.program.program import Argument, Instruction, Program
+from weft.runtime.program.program import FOLD_ELEMENTS, Argument, Instruction, Program
 from weft.runtime.program.results import as_result
 from weft.runtime.state.variable_slot import held, locks_of
 from weft.runtime.state.variable_values import value_of
@@ -182,8 +183,9 @@ class _Planner:
             self.values += [None] * len(program.slots)
             self.calls.append(Snapshot(program))
         self._taken = frozenset(program.output_numbers).union(*(each.numbers() for each in program.instructions))
-        # The places of what a run begins with.
+        # The places of what a run begins with, and those of constants and of what follows from them.
         self._known = set(range(len(program.inputs)))
+        self._constants: set[int] = set()
         self._draws = {} if is_plain or not program.random_nodes else scaled_draws(program)
         joins = is_locked and not is_plain
         for part in grouped(program) if joins else [[each] for each in program.instructions]:
@@ -214,7 +216,7 @@ class _Planner:
             self._keep(instruction)
         elif instruction.op_def.hands_on and not self._is_plain:
             self._hand_on(instruction)
-        elif role not in _WITHOUT_KERNEL and (self._is_plain or not self._is_idle(instruction)):
+        elif role not in _WITHOUT_KERNEL and (self._is_plain or not (self._is_idle(instruction) or self._fold(instruction))):
             self.calls.append(self._call_of(instruction))
         for number, slot in instruction.ref_outputs:
             self._load(instruction.op, slot, number)
@@ -232,7 +234,33 @@ class _Planner:
     def _keep(self, constant: Instruction) -> None:
         (place,) = constant.outputs
         self.values[place] = as_result(constant.op.attrs["value"], constant.tensors[0])
-        self._known.add(place)
+        self._note_constants(constant)
+
+    def _fold(self, instruction: Instruction) -> bool:
+        """Compute a node now if it follows from constants, as shapes and limits in functions of images do; say whether."""
+        numbers = list(instruction.numbers())
+        if not instruction.can_fold or not numbers or instruction.updates or instruction.random >= 0:
+            return False
+        if not all(number >= 0 and self.places[number] in self._constants for number in numbers):
+            return False
+        arguments = [self._placed(argument) for argument in instruction.arguments]
+        try:
+            with np.errstate(all="ignore"):
+                call_of(instruction, arguments, self._program, self._is_locked).run(self.values, PLAIN)
+        except Exception:
+            # The run tells what is wrong.
+            return False
+        if any(self.values[place].size > FOLD_ELEMENTS for place in instruction.outputs):
+            return False
+        for place in instruction.outputs:
+            # Who fetches it gets a copy.
+            self.values[place].flags.writeable = False
+        self._note_constants(instruction)
+        return True
+
+    def _note_constants(self, instruction: Instruction) -> None:
+        self._known.update(instruction.outputs)
+        self._constants.update(instruction.outputs)
 
     def _hand_on(self, instruction: Instruction) -> None:
         numbers = dict(zip(instruction.tensors, instruction.outputs, strict=True))

@@ -19,8 +19,9 @@ from weft.framework.op_types.op_def import OpDef
 from weft.framework.op_types.op_role import Role
 from weft.runtime.state.variable_slot import VariableSlot
 
-# Folding at trace time makes literals of the compiled code, so only small values are worth it.
-_FOLD_ELEMENTS: Final = 4096
+FOLD_ELEMENTS: Final = 4096
+"""Folding at trace time makes literals of the compiled code, and on the host memory that the plan keeps, so only values of so
+many elements are worth it."""
 
 Argument: TypeAlias = int | list[int] | None
 """The number of a value, `~number` of a variable, or a list of these; None for a variable that a body gets by reference."""
@@ -67,7 +68,7 @@ class Instruction:
         self.control_flow: ControlFlow | None = None
         is_plain = not (definition.stateful or definition.compiled_only or definition.is_host or definition.bodies)
         sizes = [t.shape.num_elements() for t in op.outputs]
-        is_small = all(size is None or size <= _FOLD_ELEMENTS for size in sizes)
+        is_small = all(size is None or size <= FOLD_ELEMENTS for size in sizes)
         # Whether NumPy may compute it while code is traced, of values that are known then.
         self.can_fold = is_plain and (is_small or definition.shape_only)
 
