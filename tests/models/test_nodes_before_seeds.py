@@ -264,6 +264,8 @@ COUNTS = {
         lambda: distributions.MultivariateNormalFullCovariance(floats(2), floats(2, 2)).sample(),
         106,
     ),
+    "a triangle": (lambda: distributions.fill_triangular(floats(2, 6)), 15),
+    "upper triangles of a batch that a step tells": (lambda: distributions.fill_triangular(floats(None, 6), upper=True), 22),
     "a window": (lambda: tf.signal.hamming_window(tf.placeholder(tf.int32, [])), 33),
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.framework.building.aliases import Nest, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor
+from weft.framework.nodes.constant_value import constant_value
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types.tensor_shape import TensorShape
 from weft.models.bijectors.bijector import Bijector
@@ -17,7 +18,7 @@ from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import reshape
+from weft.ops.array.shape_ops import rank, reshape
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.tiling import reverse
 from weft.ops.control_flow.ordering import with_dependencies
@@ -67,8 +68,14 @@ def fill_triangular(x: TensorLike, upper: bool = False, name: str | None = None)
     with input_scope(name, "fill_triangular", [x]):
         given = convert_to_tensor(x, name="x")
         size = _size_of_square(_known_last(given, "fill_triangular"))
-        halves = [given, reverse(given[..., size:], [-1])] if upper else [given[..., size:], reverse(given, [-1])]
-        square = reshape(concat(halves, -1), concat([shape_of(given)[:-1], [size, size]], 0))
+        # As TensorFlow asks for it; the nodes of this function are TensorFlow's, by their names.
+        known_rank = constant_value(rank(given))
+        last = -1 if known_rank is None else int(known_rank) - 1
+        halves = [given, reverse(given[..., size:], [last])] if upper else [given[..., size:], reverse(given, [last])]
+        before = None if given.dims is None else given.dims[:-1]
+        is_known = before is not None and None not in before
+        sizes = (*before, size, size) if is_known else concat([shape_of(given)[:-1], [size, size]], 0)
+        square = reshape(concat(halves, -1), sizes)
         return matrix_band_part(square, 0, -1) if upper else matrix_band_part(square, -1, 0)
 
 
