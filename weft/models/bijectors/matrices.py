@@ -72,10 +72,11 @@ def fill_triangular(x: TensorLike, upper: bool = False, name: str | None = None)
         known_rank = constant_value(rank(given))
         last = -1 if known_rank is None else int(known_rank) - 1
         halves = [given, reverse(given[..., size:], [last])] if upper else [given[..., size:], reverse(given, [last])]
-        before = None if given.dims is None else given.dims[:-1]
-        is_known = before is not None and None not in before
-        sizes = (*before, size, size) if is_known else concat([shape_of(given)[:-1], [size, size]], 0)
-        square = reshape(concat(halves, -1), sizes)
+        if given.dims is None or None in given.dims:
+            sizes = concat([shape_of(given)[:-1], [size, size]], 0)
+            square = reshape(concat(halves, -1), sizes)
+        else:
+            square = reshape(concat(halves, -1), (*given.dims[:-1], size, size))
         return matrix_band_part(square, 0, -1) if upper else matrix_band_part(square, -1, 0)
 
 

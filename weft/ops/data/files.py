@@ -14,6 +14,7 @@ from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Caller, OpContext
 from weft.framework.types.dims import Dims
 from weft.framework.types.dtypes import DType
+from weft.ops.data.csv_splitting import records_of
 from weft.ops.data.element import (
     Element,
     ElementIterator,
@@ -275,19 +276,13 @@ def fixed_length_record_dataset_v2(
     return Files(filenames, lambda path: _fixed(path, header, size, footer, compression), place_of(ctx))
 
 
-def _csv_records(path: str, compression: str, has_header: bool, quoted: bool) -> Iterator[bytes]:
-    """The records of a CSV file: lines, but for ends of lines in quotes."""
-    lines = _lines(path, compression)
-    if has_header and next(lines, None) is None:
-        raise InvalidArgumentError.of(f"Can't read header of empty file {path}")
-    for line in lines:
-        record = line
-        while quoted and record.count(b'"') % 2:
-            following = next(lines, None)
-            if following is None:
-                break
-            record += b"\n" + following
-        yield record
+def _csv_records(path: str, compression: str, has_header: bool, delimiter: bytes, quoted: bool) -> Iterator[bytes]:
+    """The records of a CSV file behind its header, if it has one."""
+    with gfile.GFile(path, "rb") as file:
+        records = records_of(open_stream(file, compression, path), delimiter, quoted)
+        if has_header and next(records, None) is None:
+            raise InvalidArgumentError.of(f"Can't read header of file {path}: it is empty")
+        yield from records
 
 
 @dataset_op("CSVDataset", "filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, "
@@ -321,17 +316,17 @@ def csv_source(
     compression, has_header = compression_of(compression_type), bool(header)
 
     def element(record: bytes) -> list[Array]:
-        fields = fields_of(record, delimiter, quoted)
+        # An empty record has one field, which is empty.
+        fields = fields_of(record, delimiter, quoted) or [b""]
         if chosen:
-            if len(fields) <= chosen[-1]:
-                raise InvalidArgumentError.of(f"Expect {len(output_types)} fields but have {len(fields)} in record")
-            fields = [fields[column] for column in chosen]
+            fields = [fields[column] for column in chosen if column < len(fields)]
         if len(fields) != len(output_types):
-            raise InvalidArgumentError.of(f"Expect {len(output_types)} fields but have {len(fields)} in record")
+            count = "more" if len(fields) > len(output_types) else len(fields)
+            raise InvalidArgumentError.of(f"Expect {len(output_types)} fields but have {count} in record: {record[:80]!r}")
         columns = enumerate(zip(fields, output_types, record_defaults, strict=True))
         return [_scalar(value_of_field(text, missing, kind, default, i, None), kind) for i, (text, kind, default) in columns]
 
-    return Files(filenames, lambda path: _csv_records(path, compression, has_header, quoted), place_of(ctx), element)
+    return Files(filenames, lambda path: _csv_records(path, compression, has_header, delimiter, quoted), place_of(ctx), element)
 
 
 def _scalar(value: object, kind: DType) -> Array:
