@@ -305,3 +305,32 @@ def test_sparse_slices_that_do_not_fit_are_refused(indices, values, shape, error
     iterator = tf.data.make_initializable_iterator(tf.data.Dataset.from_sparse_tensor_slices(sparse))
     with tf.Session() as session, pytest.raises(error, match=message):
         session.run(iterator.initializer, {sparse: tf.SparseTensorValue(indices, values, shape)})
+
+
+@pytest.mark.parametrize("calls", [None, 2])
+def test_an_error_takes_the_batch_of_its_element_and_no_other(calls):
+    def until(limit):
+        def number(i):
+            if i >= limit:
+                raise StopIteration
+            return i
+
+        return lambda x: tf.py_func(number, [x], tf.int64)
+
+    def not_four(x):
+        return tf.check_numerics(tf.where(tf.equal(x, 4), np.float32(np.nan), tf.cast(x, tf.float32)), "four")
+
+    def batches(function):
+        made = tf.data.experimental.map_and_batch(function, 3, num_parallel_calls=calls)
+        return tf.data.Dataset.range(9).apply(made)
+
+    kept = batches(not_four).apply(tf.data.experimental.ignore_errors())
+    assert [each.tolist() for each in elements(kept)] == [[0, 1, 2], [6, 7, 8]]
+    following = tf.data.make_one_shot_iterator(batches(until(5))).get_next()
+    with tf.Session() as session:
+        assert session.run(following).tolist() == [0, 1, 2]
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="Function invocation produced OutOfRangeError"):
+                session.run(following)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(following)

@@ -71,7 +71,9 @@ def map_and_batch(
     )
     spec = structure.batched(traced.spec, known_size)
     inputs = (dataset.variant_tensor, traced.captured, *sizes)
-    return _node(parallel.map_and_batch_dataset, spec, [traced], *inputs, f=traced.name)
+    return _node(
+        parallel.map_and_batch_dataset, spec, [traced], *inputs, f=traced.name, preserve_cardinality=True,
+    )  # fmt: skip
 
 
 def filter_elements(dataset: DatasetLike, predicate: Callable[..., Nest]) -> MadeBy:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError
+from weft.errors import CancelledError, InvalidArgumentError, OpError
 from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Caller, OpContext
 from weft.framework.types.dims import Dims, brackets
@@ -125,6 +125,41 @@ class BatchIterator(OverInput):
         """Go there."""
         self._is_over, inner = state
         self._input.restore(inner, caller)
+
+
+class WholeBatches(Batches):
+    """Batches each of which an error of one of its elements takes as a whole, as those of functions' results."""
+
+    def iterate(self, iteration: Iteration) -> ElementIterator:
+        """Begin going over it."""
+        return WholeBatchIterator(self._source.iterate(iteration), self._size, self._drop_remainder)
+
+
+class WholeBatchIterator(BatchIterator):
+    """Batches of which each is there or fails; the next one begins behind it in any case."""
+
+    def next(self, caller: Caller) -> Element | None:
+        """The next batch."""
+        if self._is_over:
+            return None
+        elements = self._elements = []
+        failures: list[OpError] = []
+        while len(elements) + len(failures) < self._size:
+            try:
+                element = self._input.next(caller)
+            except CancelledError:
+                raise
+            except OpError as error:
+                failures.append(error)
+                continue
+            if element is None:
+                self._is_over = True
+                break
+            elements.append(element)
+        self._elements = []
+        if failures:
+            raise failures[0]
+        return self._batch(elements) if len(elements) >= self._least else None
 
 
 class RowsIterator(BatchIterator):

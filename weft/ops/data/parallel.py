@@ -14,7 +14,7 @@ from weft.framework.building.op_context import Caller, OpContext
 from weft.framework.types.attr_value import FunctionName as Function
 from weft.framework.types.dims import Dims
 from weft.framework.types.dtypes import DType
-from weft.ops.data.batching import Batches, checked_size
+from weft.ops.data.batching import WholeBatches, checked_size
 from weft.ops.data.element import Called, Element, ElementIterator, Iteration, Source, State, dataset_op, source_of
 from weft.ops.data.mapping import Numbering
 from weft.ops.data.pool import POOL, Task
@@ -367,4 +367,4 @@ def map_and_batch_dataset(
     function = Called(ctx, "f", "other_arguments", other_arguments)
     count = calls_at_once(num_parallel_calls)
     mapped = ParallelMapped(source_of(input_dataset), function, count, preserve_cardinality)
-    return Batches(mapped, checked_size(batch_size), bool(drop_remainder))
+    return WholeBatches(mapped, checked_size(batch_size), bool(drop_remainder))
