@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import weft as tf
 
@@ -54,3 +55,36 @@ def test_the_gradient_of_a_gradient_goes_through_the_slices() -> None:
         session.run(v.initializer)
         found = session.run(tf.convert_to_tensor(second))
     assert found.tolist() == [[2.0, 2.0], [26.0, 38.0], [0.0, 0.0], [0.0, 0.0]]
+
+
+# Ops before a gather, and the nodes that TensorFlow 1.15.5 makes with them and the gradients by the time a random node follows.
+NODES_TO_ROWS = {
+    "tanh": (tf.tanh, 26),
+    "opposite": (tf.negative, 21),
+    "softmax": (tf.nn.softmax, 35),
+    "reshape": (lambda rows: tf.reshape(rows, [10, -1]), 28),
+    "product": (lambda rows: rows * 2.0, 40),
+    "sum with a vector": (lambda rows: rows + tf.ones([3]), 38),
+    "matrix product": (lambda rows: tf.matmul(rows, tf.ones([3, 4])), 33),
+    "sum": (lambda rows: tf.reduce_sum(rows, 1), 47),
+    "cross entropy": (
+        lambda rows: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.zeros([20], tf.int32), logits=rows),
+        32,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NODES_TO_ROWS)
+def test_a_random_node_behind_gradients_of_gathered_rows_gets_tensorflows_seed(name: str) -> None:
+    apply, nodes = NODES_TO_ROWS[name]
+
+    def seed(is_differentiated: bool) -> int:
+        with tf.Graph().as_default() as graph:
+            tf.set_random_seed(1)
+            table = tf.get_variable("table", [20, 3])
+            if is_differentiated:
+                tf.gradients(tf.gather(apply(table), [0]), [table])
+            tf.random_uniform([])
+            return [op for op in graph.get_operations() if op.type == "RandomUniform"][-1].get_attr("seed2")
+
+    assert seed(True) - seed(False) == nodes

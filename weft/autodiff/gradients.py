@@ -30,7 +30,7 @@ from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill_node, zeros, zeros_like
 from weft.ops.array.identity import identity_node
 from weft.ops.array.shape_ops import shape
-from weft.ops.array.slices_conversion import convert_to_tensor_or_indexed_slices
+from weft.ops.array.slices_conversion import NODES_OF_DENSE, convert_to_tensor_or_indexed_slices
 from weft.ops.control_flow.ordering import tuple_of
 
 _DIFFERENTIABLE: Final = frozenset((
@@ -345,6 +345,9 @@ class _Walk:
     def _outgoing(self, op: Operation, rule: Rule, incoming: Sequence[Gradient | None]) -> Gradients:
         told = op.op_def.gradient_nodes if rule is op.op_def.gradient else None
         nodes = None if told is None else told(op)
+        if nodes is not None and any(isinstance(gradient, IndexedSlices) for gradient in incoming):
+            # TensorFlow's rule makes the dense form anew for each input that it has a gradient of.
+            nodes += NODES_OF_DENSE * sum(is_trainable(each) for each in op.inputs)
         counted = contextlib.nullcontext() if nodes is None else self._graph.node_count.as_many_as(nodes)
         with self._graph.original_op(op):
             with counted:

@@ -10,6 +10,7 @@ import numpy as np
 
 from weft.framework.building.aliases import DTypeLike, TensorLike
 from weft.framework.building.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
+from weft.framework.graphs.graph import get_default_graph
 from weft.framework.graphs.indexed_slices import IndexedSlices
 from weft.framework.nodes.constant_value import constant_dims
 from weft.framework.nodes.operation import Tensor
@@ -21,6 +22,9 @@ from weft.ops.math.segment import unsorted_segment_sum
 
 # From this many elements on, a dense gradient deserves a warning.
 _LARGE: Final = 100_000_000
+
+# What TensorFlow makes the dense form of: the number of rows, cut out of the shape in any case, and the sum.
+NODES_OF_DENSE: Final = 5
 
 
 def _to_dense(value: IndexedSlices, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
@@ -40,11 +44,12 @@ def _to_dense(value: IndexedSlices, dtype: DType | None = None, name: str | None
             "amount of memory.",
             stacklevel=2,
         )
-    if dims is not None and dims[0] is not None:
-        rows: Tensor | np.int32 = np.int32(dims[0])
-    else:
-        rows = reshape(slice_node(value.dense_shape, [0], [1]), [])
-    dense = unsorted_segment_sum(value.values, value.indices, rows, name=name)
+    with get_default_graph().node_count.as_many_as(NODES_OF_DENSE):
+        if dims is not None and dims[0] is not None:
+            rows: Tensor | np.int32 = np.int32(dims[0])
+        else:
+            rows = reshape(slice_node(value.dense_shape, [0], [1]), [])
+        dense = unsorted_segment_sum(value.values, value.indices, rows, name=name)
     if dims is not None:
         dense.set_shape(dims)
     return dense

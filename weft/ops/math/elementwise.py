@@ -227,8 +227,9 @@ def conj_node(xp: ArrayModule, input: Array) -> Result:
     return xp.conj(input)
 
 
-def _neg_gradient(node: Operation, grad: Tensor) -> Gradients:
-    return [neg(grad)]
+def _neg_gradient(node: Operation, grad: Tensor | IndexedSlices) -> Gradients:
+    # The opposite of slices is slices, as in TensorFlow.
+    return [neg(grad) if isinstance(grad, Tensor) else -grad]
 
 
 @op("Neg", "x: T -> y: T", memory_bound=True, infer=same_as_input, gradient=_neg_gradient,
