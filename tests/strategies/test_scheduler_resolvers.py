@@ -105,6 +105,7 @@ CLUSTER = {"ps": ["p:1"], "worker": ["a:1", "b:2"]}
         ({"cluster": CLUSTER, "task": {"type": "worker", "index": 1}, "rpc_layer": "grpc"}, ("grpc://b:2", "grpc://p:1")),
         ({"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}, "rpc_layer": "grpc"}, ("", "")),
         ({}, ("", "")),
+        ({"cluster": CLUSTER, "session_master": "grpc://m:1", "rpc_layer": "other"}, ("grpc://m:1", "grpc://m:1")),
     ],
 )
 def test_tf_config_tells_the_master_as_tensorflow_has_it(monkeypatch, told, masters):
@@ -134,3 +135,14 @@ def test_the_first_of_a_union_tells_the_master():
     one, other = (tf.train.ClusterSpec({job: [f"{job}:1"]}) for job in "ab")
     union = resolvers.UnionResolver(simple(one, master="m", rpc_layer="grpc"), simple(other, num_accelerators={"GPU": 3}))
     assert (union.master(), union.master("b", 0), union.num_accelerators()) == ("grpc://m", "grpc://b:1", {})
+
+
+def test_a_union_has_the_tasks_of_one_job_one_after_the_other():
+    def union(*jobs):
+        made = [resolvers.SimpleClusterResolver(tf.train.ClusterSpec({"worker": tasks})) for tasks in jobs]
+        return resolvers.UnionResolver(*made).cluster_spec().as_dict()
+
+    assert union(["d", "e"], ["a", "b"]) == {"worker": ["d", "e", "a", "b"]}
+    assert union({3: "d"}, ["a", "b"]) == {"worker": {0: "a", 1: "b", 3: "d"}}
+    with pytest.raises(KeyError, match="Duplicate keys detected when merging two ClusterSpecs: worker, task 1, at d and at b"):
+        union({1: "d"}, ["a", "b"])

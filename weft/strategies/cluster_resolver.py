@@ -141,6 +141,7 @@ class TFConfigClusterResolver(ClusterResolver):
         self.task_id = int(task["index"]) if task_id is None and "index" in task else task_id
         self.rpc_layer = config.get("rpc_layer") if rpc_layer is None else rpc_layer
         self.environment = config.get("environment") if environment is None else environment
+        self._session_master: str | None = config.get("session_master")
 
     def cluster_spec(self) -> ClusterSpec:
         """The cluster; one without jobs where TF_CONFIG tells none."""
@@ -149,9 +150,13 @@ class TFConfigClusterResolver(ClusterResolver):
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
         """The target of sessions on a task, by default on this process's; empty where the cluster has one task or none.
 
+        TF_CONFIG's `session_master` is that of all.
+
         Raises:
             ValueError: the cluster has no such task, or TF_CONFIG does not tell which this process is.
         """
+        if self._session_master is not None:
+            return self._session_master
         spec = self._cluster_spec
         if sum(map(spec.num_tasks, spec.jobs)) <= 1:
             return ""
@@ -201,13 +206,21 @@ class UnionResolver(ClusterResolver):
         return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)
 
     def cluster_spec(self) -> ClusterSpec:
-        """The jobs of all; KeyError where two tell one task at two addresses."""
-        jobs: dict[str, dict[int, str]] = {}
-        for each in self._resolvers:
-            spec = each.cluster_spec()
-            for job in spec.jobs:
-                for index in spec.task_indices(job):
-                    address = spec.task_address(job, index)
-                    if jobs.setdefault(job, {}).setdefault(index, address) != address:
-                        raise KeyError(f"Duplicate key detected when merging two ClusterSpecs: {job}, task {index}")
-        return ClusterSpec(jobs)
+        """The jobs of all. Tasks of one job stand behind those of earlier resolvers; where one tells some by their numbers, all
+        have theirs, and KeyError is raised for a number that two have.
+        """
+        told = [each.cluster_spec().as_dict() for each in self._resolvers]
+        numbered = {job for jobs in told for job, tasks in jobs.items() if isinstance(tasks, dict)}
+        merged: dict[str, dict[int, str]] = {}
+        for jobs in told:
+            for job, tasks in jobs.items():
+                known = merged.setdefault(job, {})
+                first = 0 if job in numbered else len(known)
+                for index, address in tasks.items() if isinstance(tasks, dict) else enumerate(tasks, first):
+                    if index in known:
+                        raise KeyError(
+                            f"Duplicate keys detected when merging two ClusterSpecs: {job}, task {index}, at {known[index]} "
+                            f"and at {address}"
+                        )
+                    known[index] = address
+        return ClusterSpec(merged)
