@@ -74,14 +74,14 @@ class Pods:
         return SimpleNamespace(items=made)
 
 
-def test_kubernetes_tells_the_hosts_of_running_pods():
+def test_kubernetes_tells_the_hosts_of_running_pods_in_the_order_of_their_names():
     pods = Pods(job_name_tensorflow=[("h2", "Running"), ("h1", "Running")], job_ps=[("h3", "Running")])
     resolver = resolvers.KubernetesClusterResolver(override_client=pods)
-    assert resolver.cluster_spec().as_dict() == {"worker": ["h2:8470", "h1:8470"]}
-    assert (resolver.master(), resolver.master("worker", 0), resolver.task_type) == ("", "grpc://h2:8470", None)
+    assert resolver.cluster_spec().as_dict() == {"worker": ["h1:8470", "h2:8470"]}
+    assert (resolver.master(), resolver.master("worker", 0), resolver.task_type) == ("", "grpc://h1:8470", None)
     labels = {"ps": ["job=ps"], "worker": ["job-name=tensorflow"]}
     resolver = resolvers.KubernetesClusterResolver(labels, 2222, override_client=pods)
-    assert resolver.cluster_spec().as_dict() == {"ps": ["h3:2222"], "worker": ["h2:2222", "h1:2222"]}
+    assert resolver.cluster_spec().as_dict() == {"ps": ["h3:2222"], "worker": ["h1:2222", "h2:2222"]}
 
 
 def test_a_pod_that_does_not_run_is_no_task():

@@ -69,7 +69,7 @@ class KubernetesClusterResolver(ClusterResolver):
         return super().master(task_type, task_id, rpc_layer)
 
     def cluster_spec(self) -> ClusterSpec:
-        """The cluster of now, by a call of the API server, whose order of pods is that of the tasks.
+        """The cluster of now, by a call of the API server for each selector, whose pods are tasks in the order of their names.
 
         Raises:
             RuntimeError: a pod does not run.
@@ -78,7 +78,9 @@ class KubernetesClusterResolver(ClusterResolver):
         for job, selectors in self._labels.items():
             tasks = cluster[job] = []
             for selector in selectors:
-                pods = self._client.list_pod_for_all_namespaces(label_selector=selector).items
+                found = self._client.list_pod_for_all_namespaces(label_selector=selector).items
+                # As in TensorFlow: the server may tell them in another order to each task.
+                pods = sorted(found, key=lambda pod: pod.metadata.name)
                 for pod in pods:
                     if pod.status.phase != "Running":
                         raise RuntimeError(f'Pod "{pod.metadata.name}" is not running; phase: "{pod.status.phase}"')
