@@ -72,9 +72,8 @@ def sample(
     true_classes: Array, draw: Callable[[int], Array], probability: Callable[[Array], Array], count: int, unique: bool,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Draw classes, without repetition if `unique`, and the counts that are expected of that many tries."""
-    tries, sampled = count, draw(count)
-    if unique:
-        sampled, tries = _distinct(draw, sampled, count)
+    # Of words, a fifth comes again: with some more at first, one draw is enough.
+    sampled, tries = _distinct(draw, draw(count + count // 2 + 16), count) if unique else (draw(count), count)
 
     def expected(classes: Array) -> Array:
         share = probability(classes).astype(np.float32)
