@@ -211,11 +211,14 @@ class FileWriter:
                 f"add_event takes a tf.Event, got {event!r} of type {type(event).__name__!r}. A tf.Summary is written by "
                 "add_summary(summary, step)."
             )
+        self.begin().add(event)
+
+    def begin(self) -> EventFile:
+        """Begin the file now, unless it is begun, and not with the first event; returns it."""
         with self._lock:
             if self._file is None:
                 self._file = EventFile(*self._file_args)
-            file = self._file
-        file.add(event)
+            return self._file
 
     def flush(self) -> None:
         """Write to disk what is buffered."""

@@ -263,3 +263,13 @@ def test_filled_parameters() -> None:
         tensor_forest.ForestHParams(
             num_classes=2, num_features=4, split_pruning_name="half", split_after_samples="threshold { threshold: 3 }"
         ).fill()
+
+
+def test_what_a_program_prints_of_a_forest() -> None:
+    params = tensor_forest.ForestHParams(num_classes=2, num_features=2, num_trees=3).fill()
+    forest = tensor_forest.RandomForestGraphs(params)
+    assert repr(forest).startswith("<tf.contrib.tensor_forest.tensor_forest.RandomForestGraphs ")
+    assert repr(forest).endswith(" 3 trees>")
+    assert "3 trees" in repr(forest.variables)
+    assert "tree-0" in repr(forest.variables[0])
+    assert "tree_num=1" in repr(forest.trees[1])

@@ -9,6 +9,7 @@ from weft.framework.building.tensor_conversion import convert_to_tensor
 from weft.framework.composites.sparse_tensor import SparseTensor
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
 from weft.ops.array.joining import concat
 from weft.ops.forest.growth_nodes import reinterpret_string_to_float
 from weft.ops.forest.inputs import ColumnType
@@ -26,10 +27,13 @@ DTYPE_TO_FTYPE: Final = {
     dtypes.float32: DATA_FLOAT,
     dtypes.float64: DATA_FLOAT,
 }
+_DOOR: Final = "tf.contrib.tensor_forest.data_ops"
 
 
 class DataColumn:
     """A column of the data: its name, whether it is of numbers or of categories, and how many features it has."""
+
+    __repr__ = printed(_DOOR, lambda column: "unknown size" if column.size is None else f"size {column.size}")
 
     def __init__(self) -> None:
         self.name: str = ""
@@ -45,6 +49,8 @@ class DataColumn:
 
 class DataColumnCollection:
     """Columns in their order."""
+
+    __repr__ = printed(_DOOR, lambda columns: f"{columns.size()} columns")
 
     def __init__(self) -> None:
         self.cols: list[DataColumn] = []
@@ -65,6 +71,8 @@ class DataColumnCollection:
 
 class TensorForestDataSpec:
     """The columns of which a forest's matrix of features was made."""
+
+    __repr__ = printed(_DOOR, lambda spec: f"{spec.dense.size()} dense and {spec.sparse.size()} sparse columns")
 
     def __init__(self) -> None:
         self.sparse = DataColumnCollection()

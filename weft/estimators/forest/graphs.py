@@ -12,6 +12,7 @@ from weft.framework.composites.sparse_tensor import SparseTensor
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
+from weft.framework.types.printed import printed
 from weft.models.functional.graph_helpers import VariableDeviceChooser
 from weft.ops.array.filling import ones_like
 from weft.ops.array.gather_scatter import gather
@@ -29,6 +30,8 @@ from weft.ops.math.elementwise import neg
 from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
 from weft.ops.random.functions import random_uniform
 from weft.platform.logs import tf_logging
+
+_DOOR = "tf.contrib.tensor_forest.tensor_forest"
 
 
 def _sparse_parts(features: SparseTensor | None) -> tuple[TensorLike, TensorLike, TensorLike]:
@@ -48,6 +51,8 @@ class RandomTreeGraphs:
         self.variables = variables
         self.params = params
         self.tree_num = tree_num
+
+    __repr__ = printed(_DOOR)
 
     def training_graph(
         self, input_data: TensorLike | None, input_labels: TensorLike, random_seed: int, data_spec: TensorForestDataSpec,
@@ -139,6 +144,8 @@ class RandomForestGraphs:
         )
         make = tree_graphs or RandomTreeGraphs
         self.trees = [make(self.variables[number], params, number) for number in range(params.num_trees)]
+
+    __repr__ = printed(_DOOR, lambda forest: f"{len(forest.trees)} trees")
 
     def get_all_resource_handles(self) -> list[Tensor | None]:
         """The handles of all trees, then those of what their leaves know."""

@@ -9,11 +9,14 @@ from weft.framework.building.aliases import DynamicShape, Nest, TensorLike
 from weft.framework.graphs.collections import GraphKeys
 from weft.framework.graphs.graph import get_default_graph
 from weft.framework.nodes.operation import Operation, Tensor
+from weft.framework.types.printed import printed
 from weft.ops.forest import growth_nodes, tree_nodes
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.saveable_object import SaveableObject, SaveSpec
 from weft.proto.random_forest_pb2 import TensorForestParams
 from weft.training.resources import register_resource
+
+_DOOR = "tf.contrib.tensor_forest.tensor_forest"
 
 
 class TreeVariableSavable(SaveableObject):
@@ -135,6 +138,8 @@ class TreeVariables:
             self.stats = fertile_stats_variable(params, tree_stat, self.get_tree_name("stats", tree_num))
         self.tree = tree_variable(params, tree_config, self.stats, self.get_tree_name("tree", tree_num))
 
+    __repr__ = printed(_DOOR, lambda variables: variables.tree.op.name)
+
     def get_tree_name(self, name: str, num: int) -> str:
         """The name of a part of the tree.
 
@@ -174,6 +179,8 @@ class ForestVariables:
                 given["tree_stat"] = tree_stats[number]
             with graph.device(dummy.device):
                 self.variables.append(tree_variables_class(params, number, training, **given))
+
+    __repr__ = printed(_DOOR, lambda variables: f"{len(variables.variables)} trees")
 
     def __setitem__(self, t: int, val: TreeVariables) -> None:
         self.variables[t] = val

@@ -45,6 +45,7 @@ class SummaryWriter:
             if self._file is None:
                 queue, flush_s, suffix = self._options
                 self._file = FileWriter(self._logdir, max_queue=queue, flush_secs=max(int(flush_s), 1), filename_suffix=suffix)
+                self._file.begin()
             return self._file
 
     def set_as_default(self) -> None:
