@@ -8,6 +8,7 @@ and at most one of them may be lacking.
 from __future__ import annotations
 
 import linecache
+import logging
 import os
 import re
 import tempfile
@@ -49,7 +50,8 @@ def shown(mistake: Mistake) -> tuple[str, str]:
     linecache.cache[_FILE] = (len(mistake.source), None, mistake.source.splitlines(True), _FILE)
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         names = {"__name__": "__main__", "tf": tf, "np": np, "os": os, "folder": folder}
-        environment = dict(os.environ)
+        environment, log = dict(os.environ), logging.getLogger()
+        level, handlers = log.level, list(log.handlers)
         try:
             exec(compile(mistake.source, _FILE, "exec"), names)
         except Exception as error:
@@ -63,4 +65,7 @@ def shown(mistake: Mistake) -> tuple[str, str]:
             for name in os.environ.keys() - environment.keys():
                 del os.environ[name]
             os.environ.update(environment)
+            # tf.app.run sets both.
+            log.setLevel(level)
+            log.handlers[:] = handlers
     return "no error", ""
