@@ -151,7 +151,8 @@ class Stage:
 
     def _run_undecided(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         host, rules = self.host, self.rules
-        host.counted.note_size(signature(inputs, self.wiring.static))
+        if not host.counted.sizes_change:
+            host.counted.note_size(signature(inputs, self.wiring.static))
         if self._price_s is not None and host.counted.seconds < self._price_s:
             return host.run_paying(inputs, session, context)
         waits = session.waits_for_code or rules.waits_for_code

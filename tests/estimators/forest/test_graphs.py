@@ -12,6 +12,8 @@ from weft.contrib.tensor_forest.python import tensor_forest
 from weft.contrib.tensor_forest.python.ops import data_ops
 
 import weft as tf
+from weft.ops.forest.node_tests import Comparison, NodeTest
+from weft.ops.forest.tree import Split, Tree
 from weft.training import resources
 
 
@@ -273,3 +275,15 @@ def test_what_a_program_prints_of_a_forest() -> None:
     assert "3 trees" in repr(forest.variables)
     assert "tree-0" in repr(forest.variables[0])
     assert "tree_num=1" in repr(forest.trees[1])
+
+
+def test_a_tree_that_is_there_is_not_made_anew() -> None:
+    params = tensor_forest.ForestHParams(num_classes=2, num_features=2, num_trees=1).fill()
+    message = tensor_forest.build_params_proto(params)
+    tree = Tree()
+    tree.create(message, b"")
+    tree.split(0, Split(NodeTest(0, Comparison.LESS_OR_EQUAL, np.float32(0.5)), np.zeros(2), np.ones(2)))
+    tree.create(message, b"")
+    assert tree.size == 3
+    tree.restore(message, b"")
+    assert tree.size == 1

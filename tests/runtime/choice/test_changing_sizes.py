@@ -169,3 +169,13 @@ def test_a_loop_of_many_nodes_is_not_compiled_anew_for_sizes_that_few_runs_have(
         for size in runs:
             assert session.run(y, {x: np.ones(size, np.float32)}) == size + 1.0
     assert compilations() == COMPILED_AT_ONCE
+
+
+def test_a_size_is_paid_for_when_its_runs_have_taken_as_long_as_its_code() -> None:
+    sizes = ChangingSizes(10)
+    for _ in range(3):
+        assert not sizes.is_paid("a", 1.0, 0)
+        sizes.note_time("a", 0.4)
+    assert sizes.is_paid("a", 1.0, 0)
+    assert not sizes.is_paid("b", 1.0, 0)
+    assert sizes.is_paid("b", 1.0, changing_sizes.CHANGING_UPDATE_BYTES + 1)

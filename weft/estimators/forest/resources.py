@@ -85,10 +85,10 @@ def tree_variable(
     with graph.name_scope(name) as scope:
         handle: Tensor = tree_nodes.decision_tree_resource_handle_op(container=container or "", shared_name=scope, name=scope)
         create = tree_nodes.create_tree_variable(handle, tree_config, params=params.text)
-        is_initialized = tree_nodes.tree_is_initialized_op(handle)
-        savable = TreeVariableSavable(params, handle, stats_handle, create, handle.name)
-        graph.add_to_collection(GraphKeys.SAVEABLE_OBJECTS, savable)
-        register_resource(handle, create, is_initialized)
+        register_resource(handle, create, tree_nodes.tree_is_initialized_op(handle))
+        graph.add_to_collection(
+            GraphKeys.SAVEABLE_OBJECTS, TreeVariableSavable(params, handle, stats_handle, create, handle.name)
+        )
     return handle
 
 
@@ -110,10 +110,8 @@ def fertile_stats_variable(
     with graph.name_scope(name) as scope:
         handle: Tensor = growth_nodes.fertile_stats_resource_handle_op(container=container or "", shared_name=scope, name=scope)
         create = growth_nodes.create_fertile_stats_variable(handle, stats_config, params=params.text)
-        is_initialized = growth_nodes.fertile_stats_is_initialized_op(handle)
-        savable = FertileStatsVariableSavable(params, handle, create, handle.name)
-        graph.add_to_collection(GraphKeys.SAVEABLE_OBJECTS, savable)
-        register_resource(handle, create, is_initialized)
+        register_resource(handle, create, growth_nodes.fertile_stats_is_initialized_op(handle))
+        graph.add_to_collection(GraphKeys.SAVEABLE_OBJECTS, FertileStatsVariableSavable(params, handle, create, handle.name))
     return handle
 
 

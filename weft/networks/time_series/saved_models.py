@@ -57,10 +57,7 @@ def cold_start_filter(signatures: MetaGraphDef, session: Session, features: Mapp
     Returns:
         The state by the names of its parts, and the times.
     """
-    given = canonical_arrays(features, require_single_batch=False)
-    found = _run(signatures, SavedModelLabels.COLD_START_FILTER, session, given, None)
-    found[FilteringResults.TIMES] = given[FilteringFeatures.TIMES]
-    return found
+    return _filtered(signatures, SavedModelLabels.COLD_START_FILTER, session, features, None)
 
 
 def filter_continuation(
@@ -77,8 +74,15 @@ def filter_continuation(
     Returns:
         The state by the names of its parts, and the times.
     """
+    return _filtered(signatures, SavedModelLabels.FILTER, session, features, continue_from)
+
+
+def _filtered(
+    signatures: MetaGraphDef, name: str, session: Session, features: Mapping[str, Nest], previous: Mapping[str, Nest] | None
+) -> dict[str, Nest]:
+    """The state by a signature that filters, and the times that it has seen."""
     given = canonical_arrays(features, require_single_batch=False)
-    found = _run(signatures, SavedModelLabels.FILTER, session, given, continue_from)
+    found = _run(signatures, name, session, given, previous)
     found[FilteringResults.TIMES] = given[FilteringFeatures.TIMES]
     return found
 

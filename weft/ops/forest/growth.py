@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from weft.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from weft.errors import InvalidArgumentError, UnimplementedError
 from weft.framework.building.aliases import Array
 from weft.ops.forest.class_stats import ClassStats
 from weft.ops.forest.draws import Draws
 from weft.ops.forest.inputs import ColumnType, Inputs, Targets
 from weft.ops.forest.leaf_stats import LeafStats, NumberStats
 from weft.ops.forest.node_tests import Comparison, NodeTest
+from weft.ops.forest.resource import ForestResource
 from weft.ops.forest.tree import Tree
 from weft.proto.decision_tree_pb2 import InequalityTest
 from weft.proto.random_forest_pb2 import (
@@ -25,25 +25,16 @@ from weft.proto.random_forest_pb2 import (
 )
 
 
-class Growth:
+class Growth(ForestResource):
     """The leaves that may be split, by their nodes. Safe from any thread; a step sees it before or after another's change."""
 
+    _CALLED = "The stats of a tree are"
+
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._params: TensorForestParams | None = None
+        super().__init__()
         self._leaves: dict[int, LeafStats] = {}
 
-    @property
-    def is_initialized(self) -> bool:
-        """Whether it was made or restored."""
-        return self._params is not None
-
-    def create(self, params: TensorForestParams, serialized: bytes) -> None:
-        """As `restore`, unless it is there already."""
-        if not self.is_initialized:
-            self.restore(params, serialized)
-
-    def restore(self, params: TensorForestParams, serialized: bytes) -> None:
+    def _restore(self, params: TensorForestParams, serialized: bytes) -> None:
         """Take on the leaves of a message, or the root of an empty one; InvalidArgumentError when it is none."""
         try:
             slots = FertileStats.FromString(serialized).node_to_slot
@@ -53,8 +44,7 @@ class Growth:
         for slot in slots:
             leaves[slot.node_id] = _leaf(params, slot.depth)
             leaves[slot.node_id].unpack(slot)
-        with self._lock:
-            self._params, self._leaves = params, leaves or {0: _leaf(params, 0)}
+        self._params, self._leaves = params, leaves or {0: _leaf(params, 0)}
 
     def serialize(self, params: TensorForestParams) -> bytes:
         """The message of all leaves; with what they know if the parameters want that in checkpoints."""
@@ -136,14 +126,6 @@ class Growth:
         if node not in self._leaves:
             raise InvalidArgumentError.of(f"Node {node} is no leaf that grows; there are {len(self._leaves)}")
         return self._leaves[node]
-
-    def _checked(self) -> TensorForestParams:
-        if self._params is None:
-            raise FailedPreconditionError.of(
-                "The stats of a tree are not initialized: run resources.initialize_resources(resources.shared_resources()), or "
-                "restore a checkpoint"
-            )
-        return self._params
 
 
 def _by_leaf(leaf_ids: list[int]) -> dict[int, list[int]]:

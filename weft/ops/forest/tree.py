@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from weft.errors import FailedPreconditionError, InvalidArgumentError
+from weft.errors import InvalidArgumentError
 from weft.framework.building.aliases import Array
 from weft.ops.forest.inputs import Inputs, Targets
 from weft.ops.forest.node_tests import NodeTest, goes_left, read_test, write_test
+from weft.ops.forest.resource import ForestResource
 from weft.proto.decision_tree_pb2 import Leaf, Model, TreeNode
 from weft.proto.random_forest_pb2 import (
     MODEL_DENSE_CLASSIFICATION,
@@ -41,28 +41,19 @@ class _Nodes(NamedTuple):
     children: Array
 
 
-class Tree:
+class Tree(ForestResource):
     """A tree whose leaves count classes, or hold numbers. Safe from any thread; a step sees it before or after a change."""
 
+    _CALLED = "The tree is"
+
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._params: TensorForestParams | None = None
+        super().__init__()
         self._tests: list[NodeTest | None] = []
         self._children: list[tuple[int, int]] = []
         self._values = np.zeros((0, 0), np.float32)
         self._nodes: _Nodes | None = None
 
-    @property
-    def is_initialized(self) -> bool:
-        """Whether it was made or restored."""
-        return self._params is not None
-
-    def create(self, params: TensorForestParams, serialized: bytes) -> None:
-        """As `restore`, unless it is there already."""
-        if not self.is_initialized:
-            self.restore(params, serialized)
-
-    def restore(self, params: TensorForestParams, serialized: bytes) -> None:
+    def _restore(self, params: TensorForestParams, serialized: bytes) -> None:
         """Take on the nodes of a message, or one leaf of an empty one; InvalidArgumentError when it is none."""
         try:
             nodes = Model.FromString(serialized).decision_tree.nodes
@@ -89,9 +80,8 @@ class Tree:
                     children.append(below)
                 case _:
                     raise InvalidArgumentError.of(f"Unable to parse tree config: node {number} is no leaf and no binary node")
-        with self._lock:
-            self._tests, self._children = tests or [None], children or [(_NONE, _NONE)]
-            self._values, self._nodes, self._params = values, None, params
+        self._tests, self._children = tests or [None], children or [(_NONE, _NONE)]
+        self._values, self._nodes, self._params = values, None, params
 
     def serialize(self) -> bytes:
         """The message of all nodes."""
@@ -176,14 +166,6 @@ class Tree:
                 f"The tree splits by feature {max(used)}, but the forest's num_features is {features}"
             )
         return np.bincount(np.array(used, np.intp), minlength=features).astype(np.int32)
-
-    def _checked(self) -> TensorForestParams:
-        if self._params is None:
-            raise FailedPreconditionError.of(
-                "The tree is not initialized: run resources.initialize_resources(resources.shared_resources()), or restore a "
-                "checkpoint"
-            )
-        return self._params
 
     def _ways(self, inputs: Inputs) -> list[Array]:
         """The nodes where examples are, from the root down to their leaves: a list of `[batch]`."""

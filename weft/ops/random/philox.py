@@ -21,6 +21,7 @@ from weft.ops.random.pieces import Scratch
 _MULTIPLIERS: Final = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _KEY_STEPS: Final = (0x9E3779B9, 0xBB67AE85)
 _ROUNDS: Final = 10
+BLOCK_BYTES: Final = 16
 FEW: Final = 4
 """Of so many blocks or fewer, such as the one of a number drawn for an image or an action, NumPy does not make the words."""
 # Fixed numbers that TensorFlow mixes user seeds of stateless ops with.

@@ -202,7 +202,7 @@ def draw(xp: ArrayModule, stream: Stream, start: Array, size: int, rule: Rule, f
 def integers(xp: ArrayModule, stream: Stream, start: Array, size: int, low: Array, high: Array) -> Array:
     """Integers in [low, high), of their type: the stream's words modulo the length of the range."""
     dtype = np.dtype(low.dtype)
-    if xp is np and size <= philox.FEW * 2:
+    if xp is np and size * dtype.itemsize <= philox.FEW * philox.BLOCK_BYTES:
         return _few_integers(stream, int(start), size, int(low), int(high), dtype)
     unsigned = np.dtype(f"u{dtype.itemsize}")
     span = (xp.asarray(high).astype(unsigned) - xp.asarray(low).astype(unsigned)).astype(np.uint64)

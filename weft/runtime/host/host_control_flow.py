@@ -101,6 +101,7 @@ class LoopCall(_BodiesCall):
         may_compile = frame.compiles_loops and self._may_compile
         check = frame.check_of(self.op)
         iteration, begin_s = 0, time.thread_time() if frame.sizes_change else 0.0
+        finished = None
         while True:
             check()
             if may_compile and (iteration == HOT_ITERATIONS or (self._hot is not None and not iteration)):
@@ -117,7 +118,7 @@ class LoopCall(_BodiesCall):
             for record, result in zip(records, results[count:], strict=True):
                 record.append(result)
             iteration += 1
-        if may_compile and frame.sizes_change:
+        if finished is None and may_compile and frame.sizes_change:
             self._hot_loop().note_run(first, iteration, time.thread_time() - begin_s)
         pieces = zip(records, rest, recorded, strict=True)
         self._store(variables + [_joined(_stacked(record, tensor), more) for record, more, tensor in pieces], values)

@@ -131,3 +131,13 @@ def test_a_program_of_one_size_has_no_code_of_loops_made(made):
         for _ in range(40):
             assert sess.run(y, {x: np.ones(10)}).tolist() == [2] * 10
     assert not made
+
+
+def test_a_run_that_went_on_compiled_asks_for_no_further_code(made, runs):
+    x = tf.placeholder(tf.float32, [None])
+    _, y = tf.while_loop(lambda i, v: i < 1000, lambda i, v: (i + 1, v * 0.5 + 1.0), [0, tf.reduce_sum(x)])
+    with tf.Session() as sess:
+        for length in LENGTHS[:16]:
+            assert sess.run(y, {x: np.ones(length)}) == pytest.approx(2.0)
+    assert runs
+    assert not made
