@@ -1,12 +1,14 @@
 """Work ahead of the step: threads that wait, are cancelled, and end."""
 
 import gc
+import math
 import threading
 import time
 
 import pytest
 
 import weft as tf
+from weft.ops.data import pool
 
 DS = tf.data.Dataset
 
@@ -147,3 +149,46 @@ def test_an_error_of_an_element_comes_in_its_place():
             with pytest.raises(tf.errors.InvalidArgumentError, match=r"bad[\s\S]*element 1 of ParallelMapDataset"):
                 session.run(following)
             assert session.run(following) == -1.0
+
+
+@pytest.fixture
+def handed_over(monkeypatch):
+    """The tasks that maps hand to threads of the pool."""
+    tasks = []
+    submit = pool.POOL.submit
+    monkeypatch.setattr(pool.POOL, "submit", lambda task: (tasks.append(task), submit(task)))
+    return tasks
+
+
+def _mapped(function):
+    with tf.Graph().as_default():
+        following = DS.range(100).map(function, num_parallel_calls=4).batch(100).make_one_shot_iterator().get_next()
+        with tf.Session() as session:
+            return session.run(following).tolist()
+
+
+def test_a_parallel_map_makes_short_calls_that_only_compute_where_it_is_asked(handed_over, monkeypatch):
+    monkeypatch.setattr(pool, "_QUICK_S", math.inf)
+    assert _mapped(lambda x: x + 1) == list(range(1, 101))
+    assert handed_over == []
+
+
+def test_a_parallel_map_hands_long_calls_over_but_for_the_first(handed_over, monkeypatch):
+    monkeypatch.setattr(pool, "_QUICK_S", 0.0)
+    assert _mapped(lambda x: x + 1) == list(range(1, 101))
+    assert len(handed_over) == 99
+
+
+@pytest.mark.parametrize("stateful", [True, False])
+@pytest.mark.parametrize("condition", [None, tf.greater_equal], ids=["plain", "in a branch"])
+def test_a_parallel_map_hands_calls_over_that_may_wait(handed_over, monkeypatch, stateful, condition):
+    monkeypatch.setattr(pool, "_QUICK_S", math.inf)
+
+    def called(x):
+        return tf.py_func(lambda value: value + 1, [x], tf.int64, stateful=stateful)
+
+    def function(x):
+        return called(x) if condition is None else tf.cond(condition(x, 0), lambda: called(x), lambda: x)
+
+    assert _mapped(function) == list(range(1, 101))
+    assert len(handed_over) == 100

@@ -31,6 +31,11 @@ def may_block(op: Operation) -> bool:
     return _reaches_out(op) and not op.op_def.at_once
 
 
+def may_wait(op: Operation) -> bool:
+    """Whether a host op may wait for anything, its files included, or run code of the program or functions of the graph."""
+    return may_block(op) or op.op_def.may_wait or bool(op.op_def.calls)
+
+
 def awaited_sets(
     ops: Sequence[Operation], on_host: Container[Operation], producers: Beside, consumers: Beside
 ) -> Mapping[Operation, int]:

@@ -84,6 +84,11 @@ class Caller(Protocol):
 class CalledFunction(Protocol):
     """A function of the graph's library, with what it captured. Safe from any thread."""
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether a call may wait: for a file, a queue or the like, or in code of the program; else it only computes."""
+        ...
+
     def __call__(self, arguments: Sequence[Array], caller: Caller) -> list[Array]:
         """The function's results for its own arguments, as arrays in host memory; OpError when a node in it fails."""
         ...

@@ -110,6 +110,7 @@ class Traits(TypedDict, total=False):
     role: Role
     stateful: bool
     at_once: bool
+    may_wait: bool
     parks: bool
     compiled_only: bool
     shape_only: bool
@@ -171,6 +172,8 @@ class OpDef:
     at_once: bool = False
     """The kernel of a host op with state waits for nobody: not for another step, a file, or a function of the program. So it
     runs on the thread that has its inputs; any other such kernel may block, and runs on a thread of the pool."""
+    may_wait: bool = False
+    """The kernel of a host op without state may wait all the same: for a file, or a function of the program."""
     parks: bool = False
     """The kernel of a host op with state never waits on its thread where it has an `OpContext.parking`."""
     compiled_only: bool = False

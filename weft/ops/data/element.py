@@ -255,6 +255,11 @@ class Called:
         self._function = ctx.function(attr, captured, values)
         self.where = place_of(ctx)
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether a call may do more than compute."""
+        return self._function.may_wait
+
     def __call__(self, arguments: Sequence[Array], caller: Caller, number: int, element: object = None) -> list[Array]:
         """The results for arguments of that number, which come from `element`, or are it."""
         try:

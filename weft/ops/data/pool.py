@@ -1,17 +1,24 @@
-"""The threads that parallel maps of all datasets share, and the tasks that run there."""
+"""The threads that parallel maps of all datasets share, the tasks that run there, and which calls are worth one."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Caller
+from weft.ops.data.element import Called, Element
 
 # Enough for functions that wait for files or sleep; those that compute are bound by processors anyway.
 _MOST: Final = 64
 _IDLE_S: Final = 5.0
+# CPU time of a call from which on another thread is worth its price; and one of how many calls is timed, since to look at a
+# thread's clock takes more than a microsecond.
+_QUICK_S: Final = 1e-3
+_CALLS_TIMED: Final = 16
 
 
 class Task:
@@ -55,6 +62,40 @@ class Task:
         if self._error is not None:
             raise self._error
         return self._result
+
+
+class Pace:
+    """A function's calls, and whether they are so quick that another thread is no help. Safe from any thread."""
+
+    __slots__ = ("_function", "is_quick")
+
+    def __init__(self, function: Called) -> None:
+        self._function = function
+        self.is_quick = not function.may_wait
+
+    def call(self, element: Element, caller: Caller, number: int) -> list[Array]:
+        """Call it for one element; the time of some calls is taken."""
+        if number % _CALLS_TIMED or self._function.may_wait:
+            return self._function(element, caller, number)
+        begin = time.thread_time()
+        made = self._function(element, caller, number)
+        self.is_quick = time.thread_time() - begin < _QUICK_S
+        return made
+
+
+class PacedCall:
+    """A function's call for one element, on a thread of the pool."""
+
+    __slots__ = ("_caller", "_element", "_number", "_pace")
+
+    def __init__(self, pace: Pace, element: Element, caller: Caller, number: int) -> None:
+        self._pace = pace
+        self._element = element
+        self._caller = caller
+        self._number = number
+
+    def __call__(self) -> list[object]:
+        return list(self._pace.call(self._element, self._caller, self._number))
 
 
 class Pool:

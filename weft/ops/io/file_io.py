@@ -22,7 +22,8 @@ def _path(value: Array, what: str) -> str:
     return os.fsdecode(value.item())
 
 
-@op("ReadFile", "filename: string -> contents: string", ranks={"filename": 0}, infer=scalar_shape, gradient=None)
+@op("ReadFile", "filename: string -> contents: string", ranks={"filename": 0}, infer=scalar_shape, gradient=None,
+    may_wait=True)  # fmt: skip
 def read_file(ctx: OpContext, filename: Array) -> Result:
     """The bytes of a file: `scalar string -> scalar string`.
 
@@ -66,7 +67,8 @@ def _some(node: Operation) -> list[Dims]:
     return [(None,)]
 
 
-@op("MatchingFiles", "pattern: string -> filenames: string", ranks={"pattern": AtMost(1)}, infer=_some, gradient=None)
+@op("MatchingFiles", "pattern: string -> filenames: string", ranks={"pattern": AtMost(1)}, infer=_some, gradient=None,
+    may_wait=True)  # fmt: skip
 def matching_files(ctx: OpContext, pattern: Array) -> Result:
     """The names of the files that match a pattern or any of several, sorted: `[...] string -> [n] string`.
 

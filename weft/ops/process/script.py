@@ -86,7 +86,7 @@ def py_func_node(ctx: OpContext, input: Array, *, token: str, Tout: list[DType])
     return _call(token, input, Tout)
 
 
-@op("PyFuncStateless", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=not_differentiable)
+@op("PyFuncStateless", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=not_differentiable, may_wait=True)
 def py_func_stateless(ctx: OpContext, input: Array, *, token: str, Tout: list[DType]) -> Array:
     """The results of the function of that token; equal inputs give equal outputs.
 

@@ -10,9 +10,11 @@ from weft.framework.graphs.func_graph import FuncGraph
 from weft.framework.nodes.node_types import group
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types.dtypes import resource
+from weft.passes.awaited import may_wait
 from weft.passes.bodies import body_nodes
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.host_program import HostProgram
+from weft.runtime.program.program import Program
 from weft.runtime.program.program_builder import build_program
 from weft.runtime.state.binder import Binder
 from weft.runtime.state.function_plan import BoundFunction, FunctionCaller
@@ -28,15 +30,19 @@ class CalledFunction:
         plan: the function's nodes as a host program.
         randoms: its random nodes.
         captured: the values of its last arguments, those that stand for variables left out.
+        may_wait: whether a call may do more than compute.
     """
 
-    __slots__ = ("_captured", "_name", "_plan", "_randoms")
+    __slots__ = ("_captured", "_name", "_plan", "_randoms", "may_wait")
 
-    def __init__(self, name: str, plan: HostProgram, randoms: Sequence[Operation], captured: Sequence[Array]) -> None:
+    def __init__(
+        self, name: str, plan: HostProgram, randoms: Sequence[Operation], captured: Sequence[Array], may_wait: bool
+    ) -> None:
         self._name = name
         self._plan = plan
         self._randoms = randoms
         self._captured = list(captured)
+        self.may_wait = may_wait
 
     def __call__(self, arguments: Sequence[Array], caller: FunctionCaller) -> list[Array]:
         """Run it on its own arguments; see `weft.framework.building.op_context.CalledFunction`."""
@@ -51,10 +57,11 @@ class _Planned(NamedTuple):
     name: str
     plan: HostProgram
     randoms: Sequence[Operation]
+    may_wait: bool
 
     def bound(self, captured: Sequence[Array]) -> CalledFunction:
         """The function with its captured values."""
-        return CalledFunction(self.name, self.plan, self.randoms, captured)
+        return CalledFunction(self.name, self.plan, self.randoms, captured, self.may_wait)
 
 
 def called_function(op: Operation, attr: str, captured: str, values: Sequence[Array], session: SessionState) -> BoundFunction:
@@ -92,4 +99,14 @@ def _planned(function: FuncGraph, slots: Sequence[VariableSlot | None], bind: Bi
     behind = dict(zip(function.inputs[own:], slots, strict=True))
     inputs = [tensor for tensor in function.inputs if behind.get(tensor) is None]
     program = build_program(body_nodes(function), inputs, function.outputs, bind.inside(behind))
-    return _Planned(function.name, HostProgram(program), program.random_nodes)
+    return _Planned(function.name, HostProgram(program), program.random_nodes, _may_wait(program))
+
+
+def _may_wait(program: Program) -> bool:
+    """Whether a node of the program, or of a body in it, may do more than compute."""
+    for each in program.instructions:
+        if each.op_def.is_host and may_wait(each.op):
+            return True
+        if each.control_flow is not None and any(_may_wait(body.program) for body in each.control_flow.bodies):
+            return True
+    return False

@@ -41,8 +41,17 @@ class FunctionCaller(Protocol):
         ...
 
 
-BoundFunction: TypeAlias = Callable[[Sequence[Array], FunctionCaller], list[Array]]
-"""A function of its own arguments, and of the one who calls."""
+class BoundFunction(Protocol):
+    """A function of its own arguments, and of the one who calls."""
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether a call may do more than compute; see `weft.framework.building.op_context.CalledFunction`."""
+        ...
+
+    def __call__(self, arguments: Sequence[Array], caller: FunctionCaller) -> list[Array]:
+        """Run it."""
+        ...
 
 
 class FunctionPlan(Protocol):
