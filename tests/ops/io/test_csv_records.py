@@ -109,3 +109,33 @@ def test_a_bad_value_is_told_by_its_record_among_many() -> None:
 def test_fields_may_be_missing_anywhere_in_a_column() -> None:
     numbers, texts = _decode(["1,a", ",", "NA,NA", "4,d"], [[9], ["z"]], na_value="NA")
     assert (numbers.tolist(), texts.tolist()) == ([1, 9, 9, 4], [b"a", b"z", b"z", b"d"])
+
+
+@pytest.mark.parametrize(
+    "record",
+    ["1,2.5,x,7", ",,,", " 3 ,0x1F,y,0", "0,16777217,a b,9", "0,1.00000005960464477539062501,,1", "2,-inf,\0,3", "4,1e300,z,5"],
+)
+@pytest.mark.parametrize("kwargs", [{}, {"na_value": "x"}, {"use_quote_delim": False}])
+def test_a_record_alone_has_the_fields_that_it_has_among_others(record: str, kwargs: Any) -> None:
+    defaults = [[-1], [7.0], ["none"], [np.int64(1 << 40)]]
+    alone, among = _decode(record, defaults, **kwargs), _decode([record, "1,1,1,1"], defaults, **kwargs)
+    for one, both in zip(alone, among, strict=True):
+        np.testing.assert_array_equal(one, both[0])
+        assert isinstance(one, bytes) or one.dtype == both.dtype
+    assert [each.tolist() for each in _decode([record], defaults, **kwargs)] == [both[:1].tolist() for both in among]
+
+
+@pytest.mark.parametrize("record", ["", "1", "1,2,3", '1,a"b', "1,x", "1,99999999999", "1,\n2", "1,1_0"])
+def test_a_bad_record_alone_is_refused_as_the_first_of_several(record: str) -> None:
+    messages = []
+    for records in (record, [record, "1,2"]):
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            _decode(records, [[0], [0]])
+        messages.append(str(caught.value.message).splitlines()[0])
+    assert messages[0] == messages[1]
+
+
+def test_columns_of_a_record_alone_are_selected() -> None:
+    assert _decode("1,2,3,4", [[0], [""]], select_cols=[1, 3]) == [2, b"4"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Expect 2 fields but have 1"):
+        _decode("1,2,3", [[0], [""]], select_cols=[1, 3])

@@ -15,7 +15,7 @@ from weft.framework.types import dtypes
 from weft.framework.types.dims import Dims
 from weft.framework.types.dtypes import DType
 from weft.ops.declaration import op
-from weft.ops.io.csv_columns import columns_of, values_of
+from weft.ops.io.csv_columns import columns_of, single_record, values_of
 from weft.ops.io.csv_grid import read_grid
 from weft.ops.strings.number_text import NumberError, numbers_of
 
@@ -52,6 +52,10 @@ def decode_csv_node(
     delimiter, missing = field_delim.encode(), na_value.encode()
     types = [dtypes.as_dtype(kind) for kind in OUT_TYPE]
     chosen, lines = list(select_cols), records.ravel().tolist()
+    if len(lines) == 1:
+        scalars = single_record(lines[0], delimiter, use_quote_delim, missing, chosen, types, record_defaults)
+        if scalars is not None:
+            return tuple(each.reshape(records.shape) for each in scalars) if records.ndim else tuple(scalars)
     # A text that stands for a missing field is no plain field.
     quick = None if missing else read_grid(lines, delimiter, use_quote_delim, chosen, types, record_defaults)
     if quick is not None:
