@@ -25,9 +25,10 @@ class Blas:
         self.told.append(threads)
 
 
-def test_a_product_that_takes_less_than_a_millisecond_has_one_thread() -> None:
+@pytest.mark.parametrize("shape", [(64, 784, 100), (64, 3136, 1024)])
+def test_a_product_that_takes_less_than_blas_spins_behind_it_has_one_thread(shape: tuple[int, int, int]) -> None:
     blas = Blas(8)
-    with blas.product_threads.of(64, 784, 100):
+    with blas.product_threads.of(*shape):
         assert blas.threads == 1
     assert blas.threads == 8
 
