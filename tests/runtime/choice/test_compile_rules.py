@@ -84,12 +84,14 @@ def test_where_steps_go_on_runs_pay_for_code_before_it_is_made(doubled: CompileR
     assert choose_beside(doubled, COLD_RUNS, COLD_BYTES + 1, seconds=CODE_S) == (Way.COMPILED, "warm: it has run 5 times")
 
 
-def test_what_is_updated_on_the_host_by_making_it_anew_pays_for_nothing(make_parts: MakeParts, price: None) -> None:
+def test_many_updated_bytes_wait_for_no_five_runs_but_pay_too(make_parts: MakeParts, price: None) -> None:
     elements = COLD_UPDATE_BYTES // 4 + 1
     x = tf.placeholder(tf.float32, [elements])
     rules = rules_of(make_parts, [], [x], [tf.assign_add(tf.get_variable("v", [elements], use_resource=False), x).op])
     rules._program.slots[0].put(np.zeros(elements, np.float32))
-    assert choose_beside(rules, 0).way is Way.COMPILED
+    assert choose(rules).way is Way.COMPILED
+    assert choose_beside(rules, 0).way is Way.UNPAID
+    assert choose_beside(rules, 1, seconds=CODE_S).way is Way.COMPILED
 
 
 def test_a_large_network_need_not_be_compiled_at_once_where_steps_go_on(make_parts: MakeParts) -> None:

@@ -192,7 +192,7 @@ class CompileRules:
                 return Choice(Way.UNDECIDED, f"{new} has no value yet")
             if updated <= HOST_UPDATE_BYTES:
                 return Choice(Way.HOST, f"updates of {_size(updated)}, at most {_size(HOST_UPDATE_BYTES)}")
-        if is_beside and runs >= COLD_RUNS and counted.seconds < self.code_s:
+        if is_beside and counted.seconds < self.code_s:
             return Choice(Way.UNPAID, f"{reason}, for less than the {self.code_s:.2g} s that code takes to make")
         return Choice(Way.COMPILED, reason)
 
