@@ -47,12 +47,13 @@ def test_a_host_op_whose_result_others_take_too_does_not_wait_with_them(make_par
     assert sorted(host_stages(make_parts([first, other], [ids]))) == [["DynamicPartition"], ["PyFunc"], ["Unique"]]
 
 
-def test_reading_and_enqueueing_are_one_stage_beside_that_of_the_names(make_parts: MakeParts) -> None:
-    files, records = tf.FIFOQueue(9, tf.string, []), tf.FIFOQueue(9, tf.string, [])
-    put = records.enqueue(tf.IdentityReader().read(files).value)
+def test_what_is_read_is_decoded_in_its_stage_and_put_in_another(make_parts: MakeParts) -> None:
+    files, records = tf.FIFOQueue(9, tf.string, []), tf.FIFOQueue(9, tf.uint8)
+    put = records.enqueue(tf.decode_raw(tf.IdentityReader().read(files).value, tf.uint8))
     assert host_stages(make_parts(targets=[put])) == [
         ["FIFOQueueV2", "FIFOQueueV2", "IdentityReaderV2"],
-        ["ReaderReadV2", "QueueEnqueueV2"],
+        ["ReaderReadV2", "DecodeRaw"],
+        ["QueueEnqueueV2"],
     ]
 
 

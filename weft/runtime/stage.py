@@ -81,6 +81,7 @@ class Stage:
         self.host = HostWay(program, kind, wiring, touches_state=touches_state, only_updates=rules.only_updates, times=times)
         self._compiled_way = CompiledWay(program, wiring, device, rules, self.host, times)
         self._choice = rules.fixed
+        self._small: SmallWay | None = None
         self._price_s: float | None = None
         """What its code costs, where it runs on the host until its runs have taken as long."""
         # None until it is settled. A method of this stage would keep it alive until a garbage collection.
@@ -107,6 +108,41 @@ class Stage:
             return self._run_timed(inputs, session, context)
         way = self._way
         return self._run_undecided(inputs, session, context) if way is None else way(inputs, session, context)
+
+    def run_rounds(
+        self, inputs_of: Sequence[Sequence[Array]], session: SessionState, context: ContextOf
+    ) -> tuple[Sequence[Sequence[Array]], OpError | None]:
+        """Run the stage for several rounds, on the host side by side; see `weft.runtime.step.rounds`.
+
+        Returns:
+            The outputs of each round before the one that failed, or of all; the error of that one.
+        """
+        count = len(inputs_of)
+        if count < 2 or not self._is_for_host(inputs_of):
+            outputs_of: list[Sequence[Array]] = []
+            try:
+                for inputs in inputs_of:
+                    outputs_of.append(self.run(inputs, session, context, None))
+            except OpError as error:
+                return outputs_of, error
+            return outputs_of, None
+        times = self.times
+        times.runs += count
+        begin_s, begin_of_thread_s = time.perf_counter(), time.thread_time()
+        made = self.host.run_rounds(inputs_of, session, context)
+        times.host.timed_runs += count
+        times.host.timed_s += time.perf_counter() - begin_s
+        if self._way is None:
+            self.host.counted.note_time(time.thread_time() - begin_of_thread_s, count)
+        return made
+
+    def _is_for_host(self, inputs_of: Sequence[Sequence[Array]]) -> bool:
+        """Whether all these runs would go on the host, now that its way is known."""
+        if self._small is not None:
+            return all(map(self._small.fits, inputs_of))
+        way = None if self._choice is None else self._choice.way
+        is_unpaid = way is Way.UNPAID and self._price_s is not None and self.host.counted.seconds < self._price_s
+        return way is Way.HOST or is_unpaid
 
     @property
     def compiled(self) -> CompiledStage | None:
@@ -175,7 +211,9 @@ class Stage:
             self._way = self._compiled_way.run
             return self._way(inputs, session, context)
         if choice.way in (Way.HOST, Way.SMALL):
-            self._way = way = host.run if choice.way is Way.HOST else SmallWay(host, self._compiled_way).run
+            if choice.way is Way.SMALL:
+                self._small = SmallWay(host, self._compiled_way)
+            self._way = way = host.run if self._small is None else self._small.run
             self.times.note_host()
             return way(inputs, session, context)
         return host.run_counted(inputs, session, context)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from weft.errors import AbortedError, CancelledError, OpError
 from weft.framework.nodes.operation import Operation, Tensor
@@ -25,6 +26,7 @@ from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_table import SessionTable
 from weft.runtime.step.recorded_step import RecordedStep
 from weft.runtime.step.repeated_step import RepeatedStep
+from weft.runtime.step.rounds import Rounds, rounds_of
 from weft.runtime.step.spans import spans
 from weft.runtime.step.step import Inbox, Step
 from weft.runtime.step_trace import StepTrace
@@ -73,6 +75,7 @@ class Worker:
         self._lock = threading.Lock()
         self.sessions = SessionTable(task, incarnation, resources, file_access, limits)
         self._executors: dict[str, Executor] = {}
+        self._rounds: WeakKeyDictionary[Executor, Rounds | None] = WeakKeyDictionary()  # of those that were repeated
         self._rendezvous: RendezvousTable[Step] = RendezvousTable(task, limits or ServerLimits())
         self._past = RunTotals()  # of graphs that were forgotten
         self.updates = 0
@@ -170,7 +173,7 @@ class Worker:
         if context:
             recording = spans.part(self.task, step_id, context, recording)
         if go_on is not None:
-            step: Step = RepeatedStep(executor, step_id, finish, inbox, go_on)
+            step: Step = RepeatedStep(executor, step_id, finish, inbox, go_on, self._rounds_of(executor))
         elif recording is None:
             step = Step(executor, step_id, feeds, finish, trace, inbox)
         else:
@@ -186,6 +189,12 @@ class Worker:
             self._execute(instructions)
         step.start()
         return step
+
+    def _rounds_of(self, executor: Executor) -> Rounds | None:
+        with self._lock:
+            if executor not in self._rounds:
+                self._rounds[executor] = rounds_of(executor)
+            return self._rounds[executor]
 
     def receive(self, push: Push) -> None:
         """Take values that another task made for a step, which may begin only later."""

@@ -184,9 +184,18 @@ def test_an_update_whose_gradients_were_dropped_waits_on(job: Job, make_parts: M
 def test_a_chain_whose_beginning_cannot_be_repeated_waits_on_a_thread(
     job: Job, queue: tf.FIFOQueue, make_parts: MakeParts
 ) -> None:
-    other = tf.FIFOQueue(2, tf.float32, shapes=[[]], name="other")
-    job.step(make_parts(targets=[other.enqueue(queue.dequeue())])["a"])
+    sizes = tf.FIFOQueue(2, tf.int32, shapes=[[]], name="sizes")
+    job.step(make_parts(targets=[sizes.enqueue(queue.size())])["a"])
     assert job.pool.given
+
+
+def test_who_takes_and_puts_waits_at_either_without_a_thread(job: Job, queue: tf.FIFOQueue, make_parts: MakeParts) -> None:
+    other = tf.FIFOQueue(2, tf.float32, shapes=[[]], name="other")
+    moved = job.step(make_parts(targets=[other.enqueue(queue.dequeue())])["a"])
+    assert not moved.is_done
+    job.step_elsewhere(make_parts(targets=[queue.enqueue(3.0)])["a"])
+    assert moved.is_done
+    assert not job.pool.given
 
 
 def test_a_traced_step_waits_on_a_thread(job: Job, queue: tf.FIFOQueue, make_parts: MakeParts) -> None:

@@ -112,6 +112,7 @@ class Traits(TypedDict, total=False):
     at_once: bool
     may_wait: bool
     parks: bool
+    may_leave: bool
     compiled_only: bool
     shape_only: bool
     told_while_building: bool
@@ -176,6 +177,9 @@ class OpDef:
     """The kernel of a host op without state may wait all the same: for a file, or a function of the program."""
     parks: bool = False
     """The kernel of a host op with state never waits on its thread where it has an `OpContext.parking`."""
+    may_leave: bool = False
+    """The kernel of a host op that does not park leaves by `Parked` all the same, with nothing taken, where it has a parking
+    and would have to wait; run anew it would not know what it had asked for."""
     compiled_only: bool = False
     """The kernel needs JAX; a stage with it is never interpreted on NumPy."""
     shape_only: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Final, TypeAlias
@@ -242,11 +243,16 @@ def reshape_node(xp: ArrayModule, tensor: Array, shape: Array) -> Result:
     """
     if len(shape.shape) != 1:
         raise InvalidArgumentError.of(f"sizes input must be 1-D, not {brackets(shape.shape)}")
-    sizes = tuple(int(each) for each in shape)
+    return xp.reshape(tensor, _sizes_of(tuple(tensor.shape), tuple(np.asarray(shape).tolist())))
+
+
+@functools.lru_cache(maxsize=1024)
+def _sizes_of(given: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The sizes of a tensor of this shape that is reshaped, the -1 filled in."""
     negative = next((at for at, each in enumerate(sizes) if each < -1), None)
     if negative is not None:
         raise InvalidArgumentError.of(f"Size {negative} must be non-negative, not {sizes[negative]}")
-    count, known = math.prod(tensor.shape), math.prod(each for each in sizes if each != -1)
+    count, known = math.prod(given), math.prod(each for each in sizes if each != -1)
     free = sizes.count(-1)
     if free == 0 and known != count:
         raise InvalidArgumentError.of(f"Input to reshape is a tensor with {count} values, but the requested shape has {known}")
@@ -257,8 +263,8 @@ def reshape_node(xp: ArrayModule, tensor: Array, shape: Array) -> Result:
         raise InvalidArgumentError.of(
             f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of {known}"
         )
-    filled = _free_size(tensor.shape, [each for each in sizes if each != -1]) if free else 0
-    return xp.reshape(tensor, tuple(filled if each == -1 else each for each in sizes))
+    filled = _free_size(given, [each for each in sizes if each != -1]) if free else 0
+    return tuple(filled if each == -1 else each for each in sizes)
 
 
 def reshape(tensor: TensorLike, shape: DynamicShape, name: str | None = None) -> Tensor:

@@ -6,6 +6,7 @@ turns them into Python's own slices, so NumPy and JAX do the rest.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
@@ -127,9 +128,16 @@ def _strided_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [strided_slice_grad(sizes, begin, end, strides, grad, **_masks_of(node)), None, None, None]
 
 
-def _index(shape: tuple[int, ...], begin: Array, end: Array, strides: Array, masks: Mapping[str, int]) -> tuple[_Entry, ...]:
+def _index(shape: tuple[int, ...], begin: Array, end: Array, strides: Array, masks: tuple[int, ...]) -> tuple[_Entry, ...]:
+    return _known_index(shape, tuple(begin.tolist()), tuple(end.tolist()), tuple(strides.tolist()), masks)
+
+
+@functools.lru_cache(maxsize=1024)
+def _known_index(
+    shape: tuple[int, ...], begin: tuple[int, ...], end: tuple[int, ...], strides: tuple[int, ...], masks: tuple[int, ...]
+) -> tuple[_Entry, ...]:
     try:
-        entries = plan(len(shape), begin, end, strides, masks, len(strides))
+        entries = plan(len(shape), begin, end, strides, dict(zip(MASKS, masks, strict=True)), len(strides))
     except ValueError as error:
         raise InvalidArgumentError.of(str(error)) from None
     axis = 0
@@ -157,8 +165,9 @@ def _moving(node: Operation) -> frozenset[str]:
     return frozenset(("begin", "end")) if fits else frozenset()
 
 
-def _moving_index(rank: int, begin: Array, strides: Array, masks: Mapping[str, int]) -> tuple[_Entry, ...]:
+def _moving_index(rank: int, begin: Array, strides: Array, given_masks: tuple[int, ...]) -> tuple[_Entry, ...]:
     """The index for vectors of which only the compiled step knows the values; see `_moving`."""
+    masks = dict(zip(MASKS, given_masks, strict=True))
     singles = [
         i for i in range(len(strides))
         if masks["shrink_axis_mask"] >> i & 1 and not (masks["new_axis_mask"] | masks["ellipsis_mask"]) >> i & 1
@@ -205,7 +214,7 @@ def strided_slice_node(
     shrink_axis_mask: int = 0,
 ) -> Result:
     """The elements that the index vectors and masks select: `[*sizes], [k], [k], [k] -> [*selected]`."""
-    masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
+    masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     if not len(begin) == len(end) == len(strides):
         raise InvalidArgumentError.of(
             "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
@@ -237,7 +246,7 @@ def strided_slice_grad(
     shrink_axis_mask: int = 0,
 ) -> Result:
     """Zeros of `shape` with `dy` where the slice was taken: `[rank], [k], [k], [k], [*selected] -> [*shape]`."""
-    masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
+    masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     sizes = tuple(np.asarray(shape).tolist())
     if xp is not np and not isinstance(begin, np.ndarray):
         place = tuple(entry for entry in _moving_index(len(sizes), begin, strides, masks) if entry is not None)

@@ -71,7 +71,7 @@ def _read(ctx: OpContext, reader: object, queue: QueueBase, count: int) -> list[
 
 
 @op("ReaderReadV2", "reader_handle: resource, queue_handle: resource -> key: string, value: string", infer=scalar_shape,
-    gradient=None, stateful=True)  # fmt: skip
+    gradient=None, stateful=True, may_leave=True)  # fmt: skip
 def reader_read_v2(ctx: OpContext, reader_handle: Array, queue_handle: Array) -> tuple[Result, Result]:
     """The next record: its key and its value.
 
@@ -85,7 +85,7 @@ def _vectors(node: Operation) -> list[Dims]:
 
 
 @op("ReaderReadUpToV2", "reader_handle: resource, queue_handle: resource, num_records: int64 -> keys: string, values: string",
-    infer=_vectors, gradient=None, stateful=True)  # fmt: skip
+    infer=_vectors, gradient=None, stateful=True, may_leave=True)  # fmt: skip
 def reader_read_up_to_v2(
     ctx: OpContext, reader_handle: Array, queue_handle: Array, num_records: Array
 ) -> tuple[Result, Result]:

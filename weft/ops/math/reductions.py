@@ -6,6 +6,7 @@ that stay, and with `keep_dims` a 1 for each of the others.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -66,12 +67,16 @@ def _reduced(node: Operation) -> list[Dims]:
 
 def reduced_axes(x: Array, reduction_indices: Array) -> tuple[int, ...]:
     """The axes of an array that a kernel is to reduce, each once; InvalidArgumentError when there is no such axis."""
-    rank = x.ndim
-    for axis in np.ravel(reduction_indices).tolist():
+    return _axes_of(x.ndim, tuple(np.ravel(reduction_indices).tolist()))
+
+
+@functools.lru_cache(maxsize=1024)
+def _axes_of(rank: int, indices: tuple[int, ...]) -> tuple[int, ...]:
+    for axis in indices:
         if not -rank <= axis < rank:
             message = f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)"
             raise InvalidArgumentError.of(message)
-    axes = [int(axis) % rank for axis in np.ravel(reduction_indices)]
+    axes = [axis % rank for axis in indices]
     for place, axis in enumerate(axes):
         if axis in axes[:place]:
             message = f"Invalid reduction arguments: Axes contains duplicate dimension: {axis}"
@@ -188,8 +193,10 @@ def mean_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_d
         return (xp.sign(total) * (xp.abs(total) // np.array(max(count, 1), wide))).astype(input.dtype)
     # Narrow floats are summed in float32, as XLA does.
     wide = np.float32 if input.dtype.itemsize < 4 else input.dtype
-    total = xp.sum(input, axis=axes, keepdims=keep_dims, dtype=wide)
-    return (total / np.array(count, total.dtype)).astype(input.dtype)
+    # The function behind NumPy's `sum`, which costs as much again around it for a picture.
+    add_up: Callable[..., Array] = np.add.reduce if xp is np else xp.sum
+    total = add_up(input, axis=axes, keepdims=keep_dims, dtype=wide)
+    return (total / total.dtype.type(count)).astype(input.dtype)
 
 
 def _extreme(xp: ArrayModule, function: Array, x: Array, reduction_indices: Array, keep_dims: bool, empty: Array) -> Array:

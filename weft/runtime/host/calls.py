@@ -166,7 +166,9 @@ class KernelCall:
 
     def run(self, values: list[Array], frame: Frame) -> None:
         """Call the kernel."""
-        made = self._kernel(*self._gather(values))
+        self._put(self._kernel(*self._gather(values)), values)
+
+    def _put(self, made: Array, values: list[Array]) -> None:
         if type(made) is np.ndarray and made.dtype == self._wanted:
             values[self._output] = made
         elif isinstance(made, np.generic) and made.dtype == self._wanted:
@@ -187,8 +189,7 @@ class RandomCall(KernelCall):
 
     def run(self, values: list[Array], frame: Frame) -> None:
         """Call the kernel."""
-        made = self._kernel(*self._gather(values), take=frame.streams[self._instruction.random].take)
-        self._store(results_of(made, len(self._instruction.outputs)), values)
+        self._put(self._kernel(*self._gather(values), take=frame.streams[self._instruction.random].take), values)
 
 
 class HostCall(KernelCall):
@@ -205,7 +206,7 @@ class HostCall(KernelCall):
         else:
             with limited_to(frame.file_access):
                 made = self._kernel(context, *self._gather(values))
-        self._store(results_of(made, len(self._instruction.outputs)), values)
+        self._put(made, values)
 
 
 class RandomHostCall(KernelCall):

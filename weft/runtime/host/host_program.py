@@ -22,7 +22,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from weft.errors import FailedPreconditionError
+from weft.errors import FailedPreconditionError, OpError
 from weft.framework.building.aliases import Array
 from weft.framework.nodes.operation import Operation
 from weft.framework.op_types.op_role import Role
@@ -33,7 +33,7 @@ from weft.runtime.host.host_control_flow import BranchCall, HostBody, LoopCall
 from weft.runtime.host.joint_updates import JointUpdate, grouped
 from weft.runtime.host.scaled_draw import ScaledDraw, scaled_draws
 from weft.runtime.host.snapshot import Snapshot
-from weft.runtime.program.kernel_errors import raise_located
+from weft.runtime.program.kernel_errors import located, raise_located
 from weft.runtime.program.program import FOLD_ELEMENTS, Argument, Instruction, Program
 from weft.runtime.program.results import as_result
 from weft.runtime.state.variable_slot import held, locks_of
@@ -92,6 +92,25 @@ class HostProgram:
         values = self._with_inputs(inputs)
         results = self._run(values, frame) if check is None else self._run_checked(values, frame, check)
         return results, sum(values[place].nbytes for place in self._made if isinstance(values[place], np.ndarray))
+
+    def run_rounds(self, inputs_of: Sequence[Sequence[Array]], frame: Frame) -> tuple[list[list[Array]], OpError | None]:
+        """Run a program that updates nothing for several rounds side by side, call by call.
+
+        Returns the results of each round before the first that failed, or of all; and the error of that one.
+        """
+        rounds = [self._with_inputs(inputs) for inputs in inputs_of]
+        error: OpError | None = None
+        with np.errstate(all="ignore"):
+            for call in self.calls:
+                run = call.run
+                for number, values in enumerate(rounds):
+                    try:
+                        run(values, frame)
+                    except Exception as failure:
+                        error = located(call.op, failure)
+                        del rounds[number:]
+                        break
+        return [self._results(values) for values in rounds], error
 
     def run_inside(self, inputs: Sequence[Array], frame: Frame) -> list[Array]:
         """Run it as the body of a node, within another program's run."""

@@ -4,7 +4,9 @@ A stage begins when all that its nodes take is there, and what they make is ther
 waits for another one's inputs, or while that one blocks, these run together and no others:
 
 - siblings: pure nodes that wait for the same, and the nodes that only name a resource, such as a queue;
-- a chain: a node, and the only one that uses what it makes, such as the reading of a record and its enqueueing.
+- a chain: a node, and the only one that uses what it makes, such as the reading of a record and its decoding. Of two that may
+  block, such as a record's reading and its enqueueing, each is in a stage of its own: `weft.runtime.step.rounds` reads
+  several records before it puts them.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ class HostStages:
         self._of_siblings: dict[int, _Sibling] = {}
         self._ends: dict[int, list[Operation]] = {}
         self._awaited: dict[int, frozenset[object]] = {}
+        self._blocking: set[int] = set()
 
     def place(self, op: Operation, position: int, awaited: frozenset[object]) -> int:
         """The position of the first node of a node's stage.
@@ -46,12 +49,13 @@ class HostStages:
             awaited: what its inputs come from, stages of host ops by their positions.
         """
         place = self._end_of_chain(op, awaited)
-        if place is not None:
+        if place is not None and not (place in self._blocking and may_block(op)):
             # Siblings of its first nodes would now wait for this one too.
             sibling = self._of_siblings.pop(place, None)
             if sibling is not None:
                 del self._siblings[sibling]
             self._ends[place] = [op]
+            self._note(op, place)
             return place
         names = names_resource(op)
         if op.op_def.stateful and not names:
@@ -62,7 +66,12 @@ class HostStages:
             self._of_siblings[place] = sibling
         self._ends.setdefault(place, []).append(op)
         self._awaited[place] = awaited
+        self._note(op, place)
         return place
+
+    def _note(self, op: Operation, place: int) -> None:
+        if may_block(op):
+            self._blocking.add(place)
 
     def is_first(self, op: Operation) -> bool:
         """Whether a node names a resource and waits for nothing."""

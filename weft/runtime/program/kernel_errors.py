@@ -25,13 +25,20 @@ def kernel_error(op: Operation, error: Exception) -> OpError:
     return InternalError.of(f"{op.type} {op.name!r}: {type(error).__name__}: {error}", op)
 
 
-def raise_located(op: Operation, error: Exception) -> NoReturn:
-    """Raise what came out of a node's kernel as an OpError that carries the node."""
+def located(op: Operation, error: Exception) -> OpError:
+    """What came out of a node's kernel as an OpError that carries the node."""
     if not isinstance(error, OpError):
-        raise kernel_error(op, error) from error
+        made = kernel_error(op, error)
+        made.__cause__ = error
+        return made
     if error.op is None:
         error.locate(op)
-    raise error
+    return error
+
+
+def raise_located(op: Operation, error: Exception) -> NoReturn:
+    """Raise what came out of a node's kernel as an OpError that carries the node."""
+    raise located(op, error)
 
 
 def _incompatible_shapes(text: str) -> str:

@@ -1,34 +1,48 @@
-"""RepeatedStep: a partition that is run again and again as one step, on the thread of its stages."""
+"""RepeatedStep: a partition that is run again and again as one step, on the thread of its stages; in rounds, where possible."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from weft.runtime.executor import Executor
 from weft.runtime.stage import Stage
 from weft.runtime.step.dataflow import Dataflow
+from weft.runtime.step.rounds import Rounds, Run
 from weft.runtime.step.step import Inbox, Step
+from weft.runtime.ways.host_way import ContextOf
 
 
 class RepeatedStep(Step):
     """As Step, of a partition without feeds and messages; see there. Its values are those of the last run.
 
     Args:
-        go_on: asked after each run, on the thread that ended it, whether there is to be another; the rest is Step's.
+        go_on: asked after each run, on the thread that ended it, whether there is to be another.
+        rounds: how runs may be made side by side; None where they may not. The rest is Step's.
     """
 
-    __slots__ = ("_go_on",)
+    __slots__ = ("_go_on", "_rounds")
 
     def __init__(
-        self, executor: Executor, step_id: int, on_done: Callable[[Step], None], inbox: Inbox | None, go_on: Callable[[], bool]
+        self,
+        executor: Executor,
+        step_id: int,
+        on_done: Callable[[Step], None],
+        inbox: Inbox | None,
+        go_on: Callable[[], bool],
+        rounds: Rounds | None = None,
     ) -> None:
         super().__init__(executor, step_id, (), on_done, None, inbox)
         # Who takes an element would otherwise make the next ones.
         self._parks = False
         self._go_on = go_on
+        self._rounds = rounds
 
     def _end(self) -> list[Stage]:
         if self.error is not None or not self._go_on():
+            return super()._end()
+        if self._rounds is not None:
+            self._run_in(self._rounds)
             return super()._end()
         executor, last = self._executor, self.flow
         self.flow = flow = Dataflow(executor, ())
@@ -39,3 +53,22 @@ class RepeatedStep(Step):
                 flow.values[number] = last.values[number]
             ready += flow.note_run(stage)
         return [stage for stage in ready if stage not in executor.naming] or super()._end()
+
+    def _run_in(self, rounds: Rounds) -> None:
+        """Run all that is still asked for; one run is asked for already."""
+        executor, values = self._executor, self.flow.values
+        named: list[Any] = [None] * len(values)
+        for stage in executor.naming:
+            for number in stage.outputs:
+                named[number] = values[number]
+        run = Run(named, executor.session, self.step_id, self._context_of, self._go_on)
+        is_asked = True
+        while is_asked and self.error is None:
+            error, is_asked = rounds.run(run)
+            if error is not None:
+                self.abort(error)
+            elif not is_asked:
+                is_asked = self._go_on()
+
+    def _context_of(self, stage: Stage) -> ContextOf:
+        return lambda op: self._context(op, stage, None, None)

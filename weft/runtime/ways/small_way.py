@@ -24,7 +24,10 @@ class SmallWay:
 
     def run(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         """Run it; returns the outputs, perhaps still being computed."""
+        way = self._host if self.fits(inputs) else self._compiled
+        return way.run(inputs, session, context)
+
+    def fits(self, inputs: Sequence[Array]) -> bool:
+        """Whether the stage runs on the host with these inputs."""
         size_bytes: int = sum(map(nbytes, inputs))
-        if size_bytes > self._most_bytes:
-            return self._compiled.run(inputs, session, context)
-        return self._host.run(inputs, session, context)
+        return size_bytes <= self._most_bytes
