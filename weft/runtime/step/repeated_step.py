@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from weft.framework.building.aliases import Array
 from weft.runtime.executor import Executor
 from weft.runtime.stage import Stage
 from weft.runtime.step.dataflow import Dataflow
@@ -57,7 +57,7 @@ class RepeatedStep(Step):
     def _run_in(self, rounds: Rounds) -> None:
         """Run all that is still asked for; one run is asked for already."""
         executor, values = self._executor, self.flow.values
-        named: list[Any] = [None] * len(values)
+        named: list[Array] = [None] * len(values)
         for stage in executor.naming:
             for number in stage.outputs:
                 named[number] = values[number]

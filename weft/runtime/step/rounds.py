@@ -21,7 +21,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from weft.errors import CancelledError, OpError
 from weft.framework.building.aliases import Array
@@ -53,7 +53,7 @@ class Run:
         go_on: asked before each round but the first whether there is to be another.
     """
 
-    named: Sequence[Any]
+    named: Sequence[Array]
     session: SessionState
     step_id: int
     context: Callable[[Stage], ContextOf]
@@ -132,17 +132,17 @@ class Rounds:
             self._most = min(_MOST, int(sys.getswitchinterval() / max(round_s, 1e-6)))
         return (error, is_asked) if failure is None else (failure, False)
 
-    def _take_turn(self, run: Run) -> tuple[list[list[Any]], OpError | None, bool]:
+    def _take_turn(self, run: Run) -> tuple[list[list[Array]], OpError | None, bool]:
         """Begin rounds as long as what they take is there, and run them as far as nobody waits."""
         with self._turn:
             rounds, error, is_asked = self._take(run)
             failure = self._compute(rounds, run)
         return (rounds, error, is_asked) if failure is None else (rounds, failure, False)
 
-    def _take(self, run: Run) -> tuple[list[list[Any]], OpError | None, bool]:
+    def _take(self, run: Run) -> tuple[list[list[Array]], OpError | None, bool]:
         taking = self._taking
         inputs = _inputs(taking, run.named)
-        rounds: list[list[Any]] = []
+        rounds: list[list[Array]] = []
         while len(rounds) < self._most:
             if rounds and not run.go_on():
                 break
@@ -158,7 +158,7 @@ class Rounds:
             rounds.append(_with(taking, run.named, made))
         return rounds, None, False
 
-    def _wait(self, run: Run) -> tuple[list[list[Any]], OpError | None, bool]:
+    def _wait(self, run: Run) -> tuple[list[list[Array]], OpError | None, bool]:
         """Run one round by itself, up to where it puts something; waits for what it takes."""
         taking = self._taking
         try:
@@ -168,14 +168,14 @@ class Rounds:
         rounds = [_with(taking, run.named, made)]
         return rounds, self._compute(rounds, run), False
 
-    def _compute(self, rounds: list[list[Any]], run: Run) -> OpError | None:
+    def _compute(self, rounds: list[list[Array]], run: Run) -> OpError | None:
         error: OpError | None = None
         for stage in self._computing:
             error = _run_stage(stage, rounds, run) or error
         return error
 
 
-def _run_stage(stage: Stage, rounds: list[list[Any]], run: Run) -> OpError | None:
+def _run_stage(stage: Stage, rounds: list[list[Array]], run: Run) -> OpError | None:
     """Run a stage for some rounds; where one fails, it and those behind it are dropped, and its error is returned."""
     made, error = stage.run_rounds([_inputs(stage, values) for values in rounds], run.session, run.context(stage))
     del rounds[len(made) :]
@@ -241,11 +241,11 @@ def _in_order(stages: Sequence[Stage]) -> Iterator[Stage]:
         yield stage
 
 
-def _inputs(stage: Stage, values: Sequence[Any]) -> list[Array]:
+def _inputs(stage: Stage, values: Sequence[Array]) -> list[Array]:
     return list(map(values.__getitem__, stage.inputs))
 
 
-def _with(stage: Stage, values: Sequence[Any], outputs: Sequence[Array]) -> list[Any]:
+def _with(stage: Stage, values: Sequence[Array], outputs: Sequence[Array]) -> list[Array]:
     """The values with those of a stage, as a round's own."""
     own = list(values)
     for number, value in zip(stage.outputs, outputs, strict=True):
