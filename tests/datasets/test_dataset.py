@@ -1,6 +1,7 @@
 """Datasets and iterators through the public API, in one process."""
 
 import contextlib
+import itertools
 import types
 from typing import Any
 
@@ -334,3 +335,20 @@ def test_an_error_takes_the_batch_of_its_element_and_no_other(calls):
                 session.run(following)
         with pytest.raises(tf.errors.OutOfRangeError):
             session.run(following)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("buffer_size", [1, 4, 10, 25])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_shuffle_has_one_order_whether_elements_come_one_by_one_or_many_at_a_time(count, buffer_size, is_new):
+    rows = tf.data.Dataset.from_tensor_slices(np.arange(10))
+
+    def order(dataset):
+        shuffled = dataset.shuffle(buffer_size, seed=7, reshuffle_each_iteration=is_new).repeat(count)
+        return [numbers(shuffled), list(itertools.chain(*numbers(shuffled.batch(6))))]
+
+    one_by_one = rows.map(lambda x: x)
+    by_numbers = tf.data.Dataset.range(10)
+    singly, together = order(one_by_one)
+    assert singly == together
+    assert order(rows) == order(by_numbers) == [singly, singly]

@@ -165,24 +165,29 @@ class ShuffleIterator(ElementIterator):
         buffer = self._buffer
         if len(buffer) < size:
             buffer.append(None)
+        self._is_empty_pass = False
         # Out of how many one is chosen: those of an earlier pass become fewer, as what comes belongs to the last one.
         count = len(coming)
-        after = np.arange(count)
-        places = (start + after) % size
-        chosen = (start + after + self._random.next_some(count) % (size if is_lone else end - start - after)) % size
-        hole = start % size - 1
+        if count == 1:
+            # As maps give them: by numbers of Python it takes 2 us instead of 9 (two cores, December 2026).
+            places = [start % size]
+            chosen = [(start + self._random.next() % (size if is_lone else end - start)) % size]
+        else:
+            after = np.arange(count)
+            numbers = self._random.next_some(count) % (size if is_lone else end - start - after)
+            places, chosen = ((start + after) % size).tolist(), ((start + after + numbers) % size).tolist()
+        hole = places[0] - 1
         found: list[Element] = []
-        for element, place, index in zip(coming, places.tolist(), chosen.tolist(), strict=True):
+        for element, place, index in zip(coming, places, chosen, strict=True):
             buffer[hole] = element
-            found.append(buffer[index])
+            found.append(buffer[index])  # type: ignore[arg-type]  # an element is in each place that is chosen
             buffer[index] = buffer[place]
             # So that an element goes when nobody else has it.
             buffer[place] = None
             hole = place
         start += count
         passes[0][0] = start
-        passes[-1][1] += len(coming)
-        self._is_empty_pass = False
+        passes[-1][1] += count
         return found
 
     def _fill(self, caller: Caller) -> None:

@@ -31,6 +31,12 @@ class NumberedIterator(ElementIterator):
         self._next = number + 1
         return self._element(number)
 
+    def next_some(self, caller: Caller, most: int) -> Sequence[Element]:
+        """The next elements."""
+        first = self._next
+        self._next = first + most if self._count is None else min(first + most, self._count)
+        return list(map(self._element, range(first, self._next)))
+
     def state(self) -> State:
         """How many elements were taken."""
         return self._next
