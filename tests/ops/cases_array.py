@@ -66,6 +66,10 @@ FILLED = [
          expected=lambda i, d, on, off: np.where(i[..., None] == np.arange(3), on, off)),
     Case("OneHot", [np.array([[0, 2], [-1, 3]], np.int64), 3, np.float32(5), np.float32(-1)], {"axis": 1}, sweep=False,
          expected=lambda i, d, on, off: np.where(i[:, None] == np.arange(3)[:, None], on, off), variant="axis"),
+    Case("OneHot", [np.int32(2), 3, np.float32(5), np.float32(-1)], sweep=False,
+         expected=lambda i, d, on, off: np.float32([-1, -1, 5]), variant="of one"),
+    Case("OneHot", [np.int64(-1), 3, np.float32(5), np.float32(-1)], sweep=False,
+         expected=lambda i, d, on, off: np.float32([-1, -1, -1]), variant="of none"),
 ]  # fmt: skip
 
 JOINED = [
@@ -111,6 +115,7 @@ SLICED = [
     Case("Slice", [CUBE, [0, 1, 0], [-1, 2, 3]], expected=lambda x, b, s: x[:, 1:3, :3]),
     Case("SlicePaddings", [[5, 6], [1, 2], [3, 1]], expected=lambda s, b, z: np.array([[1, 1], [2, 3]]), sweep=False),
     Case("Pad", [X, [[1, 0], [2, 3]]], expected=lambda x, p: np.pad(x, p)),
+    Case("Pad", [X[::-1], [[0, 0], [0, 2]]], expected=lambda x, p: np.pad(x, p), variant="of a view", sweep=False),
     Case("PadV2", [X, [[1, 0], [2, 3]], np.float32(7)], expected=lambda x, p, v: np.pad(x, p, constant_values=v)),
     Case("PadValueGrad", [X, X[:1]], expected=lambda a, b: a.sum() - b.sum()),
     Case("MirrorPad", [CUBE, [[0, 0], [2, 1], [1, 3]]], {"mode": "REFLECT"},
@@ -128,6 +133,7 @@ TILED = [
     Case("BroadcastArgs", [[2, 1], [3, 1, 5]], expected=lambda a, b: np.array([3, 2, 5]), sweep=False),
     Case("BroadcastGradientArgs", [[2, 1], [3, 2, 5]], expected=lambda a, b: ([0, 2], []), sweep=False, known_shape=False),
     Case("ReverseV2", [CUBE, [0, -1]], expected=lambda x, a: np.flip(x, (0, 2))),
+    Case("ReverseV2", [CUBE, [-2]], expected=lambda x, a: np.flip(x, 1), variant="one"),
     Case("Roll", [CUBE, [1, -2], [1, 2]], expected=lambda x, s, a: np.roll(x, tuple(s), tuple(a))),
 ]
 
@@ -168,10 +174,13 @@ GATHERED = [
 _CONDITION = np.array([[True, False, True], [False, False, True]])
 SELECTED = [
     Case("Where", [_CONDITION], expected=np.argwhere),
+    Case("Where", [_CONDITION[0]], expected=np.argwhere, variant="vector"),
     Case("Select", [_CONDITION, X, Y], expected=np.where),
     Case("Select", [_CONDITION[:, 0], X, Y], expected=lambda c, x, y: np.where(c[:, None], x, y), variant="rows"),
     Case("Select", [np.bool_(True), X, Y], expected=np.where, variant="scalar"),
     Case("SelectV2", [_CONDITION, X[:1], Y], expected=np.where),
+    Case("SelectV2", [np.bool_(True), X, Y], expected=np.where, variant="whole"),
+    Case("SelectV2", [np.bool_(False), X, Y], expected=np.where, variant="other"),
     Case("DynamicPartition", [CUBE[0], np.array([1, 0, 1], np.int32)], {"num_partitions": 3},
          expected=lambda x, p: (x[[1]], x[[0, 2]], x[:0])),
     Case("DynamicPartitionGrad", [X, np.array([1, 0], np.int32), [X[1:], X[:1]]], expected=lambda x, p, g: X),
@@ -271,6 +280,8 @@ STRINGS = [
         [7969074168056553668, 5955762262185338209], [4143508125394299908, -6879828354153669051]])),
     Case("StringToHashBucketStrong", [_texts("", "a")], {"num_buckets": 100, "key": [1, 2]}),
     Case("StringToHashBucket", [_texts("", "a")], {"num_buckets": 100}),
+    Case("StringSplit", [_texts("a  b"), np.array(b" ", object)], variant="of one",
+         expected=lambda x, d: (np.array([[0, 0], [0, 1]]), _texts("a", "b"), np.array([1, 2]))),
     Case("StringSplit", [_texts("a,b;", "c"), np.array(b",;", object)],
          expected=lambda *given: ([[0, 0], [0, 1], [1, 0]], _texts("a", "b", "c"), [2, 2])),
     Case("StringSplitV2", [_texts(" a  b", "c"), np.array(b"", object)],

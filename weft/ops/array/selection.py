@@ -32,7 +32,7 @@ def where_node(ctx: OpContext, input: Array) -> Result:
     """The positions of the elements that are not zero, in row-major order: `[...] -> [n, rank] int64`."""
     if not input.ndim:
         raise InvalidArgumentError.of("WhereOp : Unhandled input dimensions: 0")
-    return np.argwhere(input)
+    return input.nonzero()[0][:, np.newaxis] if input.ndim == 1 else np.argwhere(input)
 
 
 def _selected(node: Operation) -> list[Dims]:
@@ -81,6 +81,9 @@ def _broadcast_all(node: Operation) -> list[Dims]:
 @op("SelectV2", "condition: bool, t: T, e: T -> output: T", infer=_broadcast_all, gradient=_select_v2_gradient)
 def select_v2_node(xp: ArrayModule, condition: Array, t: Array, e: Array) -> Result:
     """`t` where the condition holds, else `e`: `[...], [...], [...] -> [...]`, all three broadcast."""
+    if xp is np and not condition.ndim and t.shape == e.shape:
+        # One condition for an image, as random flips have it: its elements are not looked at.
+        return t if condition else e
     return xp.where(condition, t, e)
 
 

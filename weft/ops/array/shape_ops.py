@@ -316,11 +316,12 @@ def _expanded(node: Operation) -> list[Dims]:
     types={"Tdim": INDEX}, defaults={"Tdim": dtypes.int32})  # fmt: skip
 def expand_dims_node(xp: ArrayModule, input: Array, dim: Array) -> Result:
     """The input with a dimension of size 1 put in at `dim`: `[*outer, *inner], scalar -> [*outer, 1, *inner]`."""
-    at = int(np.ravel(dim)[0])
+    at = dim.reshape(-1).tolist()[0]
     rank = len(input.shape)
     if not -rank - 1 <= at <= rank:
         raise InvalidArgumentError.of(f"Tried to expand dim index {at} for tensor with {rank} dimensions.")
-    return xp.expand_dims(input, at)
+    at += (rank + 1) if at < 0 else 0
+    return input.reshape((*input.shape[:at], 1, *input.shape[at:]))
 
 
 @dispatchable
@@ -378,7 +379,7 @@ def squeeze_node(xp: ArrayModule, input: Array, *, squeeze_dims: list[int] = [])
     for axis in axes:
         if input.shape[axis] != 1:
             raise InvalidArgumentError.of(f"Can not squeeze dim[{axis}], expected a dimension of 1, got {input.shape[axis]}")
-    return xp.reshape(input, tuple(each for axis, each in enumerate(input.shape) if axis not in axes))
+    return input.reshape(tuple([each for axis, each in enumerate(input.shape) if axis not in axes]))
 
 
 @dispatchable

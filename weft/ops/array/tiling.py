@@ -200,7 +200,10 @@ def _reverse_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradient=_reverse_gradient)  # fmt: skip
 def reverse_node(xp: ArrayModule, tensor: Array, axis: Array, *, Tidx: DType = dtypes.int32) -> Result:
     """The elements in opposite order along the dimensions in `axis`: `[...], [k] -> [...]`."""
-    return xp.flip(tensor, tuple(np.ravel(axis).tolist()))
+    axes = axis.reshape(-1).tolist()
+    if len(axes) != 1 or not -tensor.ndim <= axes[0] < tensor.ndim:
+        return xp.flip(tensor, tuple(axes))
+    return tensor[(*[slice(None)] * (axes[0] % tensor.ndim), slice(None, None, -1))]
 
 
 def reverse(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
