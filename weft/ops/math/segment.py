@@ -22,6 +22,7 @@ from weft.framework.types import dtypes
 from weft.framework.types.dims import Dims, dims_compatible, format_dims
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.gather_scatter import gather_v2_node
+from weft.ops.array.row_order import accumulate_rows
 from weft.ops.array.selection import select_node, select_v2_node
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.declaration import not_differentiable, op, rank_of
@@ -93,7 +94,7 @@ def _gathered(tensor: Tensor, segment_ids: Tensor) -> Tensor:
 
 def _accumulated(data: Array, segment_ids: Array, count: int, first: Array, accumulate: np.ufunc) -> Array:
     result = np.full((count, *data.shape[segment_ids.ndim :]), first, data.dtype)
-    accumulate.at(result, segment_ids, data)
+    accumulate_rows(accumulate, result, segment_ids, data)
     return result
 
 

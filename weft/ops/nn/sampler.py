@@ -316,11 +316,8 @@ def accidental_hits_node(
 
     `[batch, num_true] int64, [num_sampled] int64 -> [hits] int32, [hits] int64, [hits] float32`
     """
-    place_of = {int(label): place for place, label in enumerate(sampled_candidates)}
-    hits = [
-        (row, place_of[int(label)])
-        for row, labels in enumerate(true_classes) for label in labels if int(label) in place_of
-    ]  # fmt: skip
+    place_of = {label: place for place, label in enumerate(sampled_candidates.tolist())}
+    hits = [(row, place_of[label]) for row, labels in enumerate(true_classes.tolist()) for label in labels if label in place_of]
     pairs = np.array(hits, np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1], np.full(len(pairs), _LEAST)
 

@@ -6,7 +6,7 @@ A cross-entropy's node has two outputs, the loss and its derivative for the logi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeGuard
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from weft.framework.nodes.node_errors import ShapeMisfit, described, naming
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dims import Dims, broadcast_dims, merge_dims
+from weft.ops.array.filling import is_zeros
 from weft.ops.array.identity import stop_gradient
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_of
@@ -177,10 +178,18 @@ def _times_rows(vector: Tensor, matrix: Tensor) -> Tensor:
     return expand_dims(vector, -1) * matrix
 
 
-def _logits_gradient(node: Operation, loss_grad: Tensor, backprop_grad: Tensor) -> Tensor:
-    """The gradient for the logits, that through the second output included where something depends on it."""
+def _depends(gradient: Tensor | None) -> TypeGuard[Tensor]:
+    """Whether there is a gradient that is more than zeros in the place of one."""
+    return gradient is not None and not is_zeros(gradient)
+
+
+def _logits_gradient(node: Operation, loss_grad: Tensor | None, backprop_grad: Tensor | None) -> Tensor | None:
+    """The gradient for the logits, that through the second output included where something depends on it.
+
+    What nothing depends on has zeros for a gradient, which no pass takes out again: 6 nodes, of them 5 as large as the logits.
+    """
     grad = None if loss_grad is None else _times_rows(loss_grad, node.outputs[1])
-    if backprop_grad is not None:
+    if _depends(backprop_grad):
         probabilities = softmax_node(node.inputs[0])
         inner = reduce_sum(backprop_grad * probabilities, -1, keepdims=True)
         second = (backprop_grad - inner) * probabilities
@@ -190,7 +199,7 @@ def _logits_gradient(node: Operation, loss_grad: Tensor, backprop_grad: Tensor) 
 
 def _cross_entropy_gradient(node: Operation, loss_grad: Tensor, backprop_grad: Tensor) -> Gradients:
     of_labels = None if loss_grad is None else _times_rows(loss_grad, neg(log_softmax_node(node.inputs[0])))
-    if backprop_grad is not None:
+    if _depends(backprop_grad):
         of_labels = neg(backprop_grad) if of_labels is None else of_labels - backprop_grad
     return [_logits_gradient(node, loss_grad, backprop_grad), of_labels]
 
@@ -338,14 +347,19 @@ def sparse_softmax_cross_entropy_node(xp: ArrayModule, features: Array, labels: 
             f"Received a label value of {labels[wrong][0]} which is outside the valid range of [0, {classes}).  "
             f"Label values: {' '.join(map(str, labels.tolist()))}"
         )
-    is_label = labels[:, None] == np.arange(classes, dtype=labels.dtype)
     shifted = _shifted(xp, features)
     raised = xp.exp(shifted)
     total = xp.sum(raised, axis=-1)
+    if xp is np:
+        # Of each row one number alone has to do with the label.
+        rows = np.arange(len(labels))
+        loss = np.log(total) - shifted[rows, labels]
+        raised /= total[:, None]
+        raised[rows, labels] -= 1
+        return loss, raised
+    is_label = labels[:, None] == np.arange(classes, dtype=labels.dtype)
     loss = xp.log(total) - xp.sum(xp.where(is_label, shifted, 0), axis=-1)
     backprop = raised / total[:, None] - is_label.astype(features.dtype)
-    if xp is np:
-        return loss, backprop
     return xp.where(wrong, np.nan, loss), xp.where(wrong[:, None], np.nan, backprop)
 
 

@@ -15,6 +15,7 @@ from weft.framework.op_types.op_def import AtLeast
 from weft.framework.types import dtypes
 from weft.framework.types.dims import Dims, merge_dims
 from weft.ops.array.gather_scatter import gather_v2_node
+from weft.ops.array.row_order import accumulate_rows
 from weft.ops.array.shape_ops import shape_internal
 from weft.ops.array.slicing import strided_slice
 from weft.ops.declaration import op, rank_of
@@ -57,7 +58,7 @@ def _reduced(data: Array, indices: Array, segment_ids: Array, num_segments: Arra
         raise InvalidArgumentError.of(f"Bad: indices[{place}] == {indices[place]} out of range [0, {data.shape[0]})")
     count = segment_count(segment_ids, None if num_segments is None else int(num_segments))
     result = np.zeros((count, *data.shape[1:]), data.dtype)
-    np.add.at(result, segment_ids, data[indices])
+    accumulate_rows(np.add, result, segment_ids, data[indices])
     if power:
         weights = _weights(segment_ids, count, power).astype(data.dtype)
         result *= weights.reshape((-1,) + (1,) * (data.ndim - 1))
@@ -181,7 +182,7 @@ def _spread(grad: Array, indices: Array, segment_ids: Array, rows: Array, power:
     weights = _weights(segment_ids, grad.shape[0], power).astype(grad.dtype)
     scaled = grad * weights.reshape((-1,) + (1,) * (grad.ndim - 1))
     result = np.zeros((int(rows), *grad.shape[1:]), grad.dtype)
-    np.add.at(result, indices, scaled[segment_ids])
+    accumulate_rows(np.add, result, indices, scaled[segment_ids])
     return result
 
 

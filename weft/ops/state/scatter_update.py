@@ -21,7 +21,7 @@ from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.dims import Dims, merge_dims
 from weft.framework.types.dtypes import DType
-from weft.ops.array.row_order import put_rows, sorted_rows
+from weft.ops.array.row_order import accumulate_rows, put_rows, sorted_rows
 from weft.ops.declaration import Gradient, not_differentiable, op
 from weft.ops.handle_shapes import handle_shape
 from weft.ops.math.elementwise import NUMBERS
@@ -121,7 +121,8 @@ def _combine(xp: ArrayModule, rule: _Rule, ref: Array, key: Array, updates: Arra
     result = ref if ref.flags.writeable else ref.copy()
     if rule.ufunc is None:
         result[key] = updates
-    elif type(key) is tuple or key.ndim != 1 or not np.ndim(updates):
+    elif type(key) is tuple or key.ndim != 1 or not np.ndim(updates) or result.ndim == 1:
+        # Of numbers in a row NumPy has loops of its own, which take less time than to put them in order.
         rule.ufunc.at(result, key, updates)
     else:
         _accumulate(rule.ufunc, result, key, updates)
@@ -135,7 +136,7 @@ def _accumulate(ufunc: Array, table: Array, indices: Array, updates: Array) -> N
     put_rows(table, rows, ufunc(np.take(table, rows, axis=0), np.take(updates, places, axis=0)))
     again = ~is_first
     if again.any():
-        ufunc.at(table, ordered[again], updates[order[again]])
+        accumulate_rows(ufunc, table, ordered[again], updates[order[again]])
 
 
 def _truncated_quotient(xp: ArrayModule, x: Array, y: Array) -> Array:

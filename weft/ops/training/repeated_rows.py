@@ -8,6 +8,7 @@ from weft.framework.building.aliases import Array, ArrayModule, Result
 from weft.framework.building.op_context import OpContext
 from weft.framework.nodes.operation import Operation
 from weft.framework.types.dims import Dims
+from weft.ops.array.row_order import accumulate_rows
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import NUMBERS
@@ -42,7 +43,7 @@ def sum_repeated_rows(xp: ArrayModule, values: Array, indices: Array) -> tuple[R
     group = xp.cumsum(is_first) - 1
     if xp is np:
         totals = np.zeros_like(values)
-        np.add.at(totals, group, values[order])
+        accumulate_rows(np.add, totals, group, values[order])
     else:
         totals = xp.zeros_like(values).at[group].add(values[order], indices_are_sorted=True)
     shape = (count, *[1] * (len(values.shape) - 1))
@@ -58,5 +59,5 @@ def sum_distinct_rows(ctx: OpContext, values: Array, indices: Array) -> tuple[Re
     """
     distinct, places = np.unique(indices, return_inverse=True)
     summed = np.zeros((len(distinct), *values.shape[1:]), values.dtype)
-    np.add.at(summed, places.reshape(-1), values)
+    accumulate_rows(np.add, summed, places.reshape(-1), values)
     return summed, distinct
