@@ -21,6 +21,7 @@ from typing import Final
 
 from weft.framework.building.aliases import Array
 from weft.platform.process.last_at_exit import at_last
+from weft.platform.process.runnable_threads import let_run
 from weft.platform.process.threadless_end import can_end_without_threads, end_without_threads
 from weft.runtime.xla import xla_process
 
@@ -82,8 +83,9 @@ class CallsAtExit:
         self._running.clear()
         self._held += xla_process.live_arrays()
         if self._held:
-            # One that was being destroyed meanwhile is not held: its thread waits for the interpreter, and gets it now.
-            time.sleep(_LOOK_S)
+            # One that was being destroyed meanwhile is not held: its thread waits for the interpreter, and gets it now, or as
+            # soon as a busy machine lets it run.
+            let_run(_PATIENCE_S / 4)
 
     def wait(self, timeout_s: float = _LONGEST_S) -> bool:
         """Block until nobody is in a block and nothing is being computed; returns whether that came in time."""
