@@ -173,10 +173,10 @@ def test_a_parallel_map_makes_short_calls_that_only_compute_where_it_is_asked(ha
     assert handed_over == []
 
 
-def test_a_parallel_map_hands_long_calls_over_but_for_the_first(handed_over, monkeypatch):
+def test_a_parallel_map_hands_long_calls_over_but_for_the_first_few(handed_over, monkeypatch):
     monkeypatch.setattr(pool, "_QUICK_S", 0.0)
     assert _mapped(lambda x: x + 1) == list(range(1, 101))
-    assert len(handed_over) == 99
+    assert len(handed_over) == 96  # the first four are made to see how long they take
 
 
 @pytest.mark.parametrize("stateful", [True, False])

@@ -89,6 +89,15 @@ class CalledFunction(Protocol):
         """Whether a call may wait: for a file, a queue or the like, or in code of the program; else it only computes."""
         ...
 
+    @property
+    def is_pure(self) -> bool:
+        """Whether nobody can tell calls side by side from calls one after the other: none sees what another has done."""
+        ...
+
+    def each(self, arguments_of: Sequence[Sequence[Array]], caller: Caller) -> list[list[Array] | OpError]:
+        """The results of several calls side by side, or their errors, for each call's arguments."""
+        ...
+
     def __call__(self, arguments: Sequence[Array], caller: Caller) -> list[Array]:
         """The function's results for its own arguments, as arrays in host memory; OpError when a node in it fails."""
         ...

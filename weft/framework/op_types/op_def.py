@@ -111,6 +111,7 @@ class Traits(TypedDict, total=False):
     stateful: bool
     at_once: bool
     may_wait: bool
+    only_looks: bool
     parks: bool
     may_leave: bool
     compiled_only: bool
@@ -173,6 +174,8 @@ class OpDef:
     at_once: bool = False
     """The kernel of a host op with state waits for nobody: not for another step, a file, or a function of the program. So it
     runs on the thread that has its inputs; any other such kernel may block, and runs on a thread of the pool."""
+    only_looks: bool = False
+    """The kernel of a host op with state leaves it as it is, as a table's look-up does."""
     may_wait: bool = False
     """The kernel of a host op without state may wait all the same: for a file, or a function of the program."""
     parks: bool = False

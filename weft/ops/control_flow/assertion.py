@@ -35,7 +35,7 @@ def _scalar_condition(node: Operation) -> list[Dims]:
 
 
 @op("Assert", "condition: bool, data: [T] ->", limits={"T": 1}, infer=_scalar_condition, gradient=not_differentiable,
-    stateful=True, at_once=True)  # fmt: skip
+    stateful=True, at_once=True, only_looks=True)  # fmt: skip
 def assert_node(ctx: OpContext, condition: Array, data: Array, *, T: list[DType], summarize: int = 3) -> tuple[()]:
     """Do nothing when the condition holds; InvalidArgumentError with the data otherwise.
 

@@ -146,16 +146,16 @@ class WholeBatchIterator(BatchIterator):
         failures: list[OpError] = []
         while len(elements) + len(failures) < self._size:
             try:
-                element = self._input.next(caller)
+                some = self._input.next_some(caller, self._size - len(elements) - len(failures))
             except CancelledError:
                 raise
             except OpError as error:
                 failures.append(error)
                 continue
-            if element is None:
+            if not some:
                 self._is_over = True
                 break
-            elements.append(element)
+            elements += some
         self._elements = []
         if failures:
             raise failures[0]

@@ -267,6 +267,37 @@ class Called:
         except OpError as error:
             raise located(error, self.where, number, arguments if element is None else element) from error
 
+    @property
+    def is_pure(self) -> bool:
+        """Whether nobody can tell `each` from calls one after the other."""
+        return self._function.is_pure
+
+    def each(self, elements: Sequence[Element], caller: Caller, number: int) -> list[Element | OpError]:
+        """The results for elements of consecutive numbers, or their errors."""
+        made: list[Element | OpError] = []
+        for at, (element, outcome) in enumerate(zip(elements, self._function.each(elements, caller), strict=True), number):
+            if isinstance(outcome, OpError):
+                error = located(outcome, self.where, at, element)
+                error.__cause__ = outcome
+                made.append(error)
+            else:
+                made.append(tuple(outcome))
+        return made
+
+
+def saved_item(element: Element | None, error: Exception | None) -> State:
+    """An element that was made, or the error that came in its place, as state."""
+    if error is None:
+        return element
+    return {"error": [getattr(error, "error_code", 2), getattr(error, "message", str(error))]}
+
+
+def restored_item(item: State) -> tuple[Element | None, Exception | None]:
+    """The element, or the error, that a state tells."""
+    if isinstance(item, dict):
+        return None, from_status(*item["error"])
+    return item, None
+
 
 def place_of(ctx: OpContext) -> str:
     """A dataset's node, and where the program built it, for messages."""

@@ -8,16 +8,27 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 
-from weft.errors import CancelledError, InvalidArgumentError, OpError, OutOfRangeError, from_status
+from weft.errors import CancelledError, InvalidArgumentError, OpError, OutOfRangeError
 from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Caller, OpContext
 from weft.framework.types.attr_value import FunctionName as Function
 from weft.framework.types.dims import Dims
 from weft.framework.types.dtypes import DType
 from weft.ops.data.batching import WholeBatches, checked_size
-from weft.ops.data.element import Called, Element, ElementIterator, Iteration, Source, State, dataset_op, source_of
-from weft.ops.data.mapping import Numbering
-from weft.ops.data.pool import POOL, Pace, PacedCall, Task
+from weft.ops.data.element import (
+    Called,
+    Element,
+    ElementIterator,
+    Iteration,
+    Source,
+    State,
+    dataset_op,
+    restored_item,
+    saved_item,
+    source_of,
+)
+from weft.ops.data.mapping import MapIterator
+from weft.ops.data.pool import POOL, PacedCall, Task
 from weft.platform.files.file_access import limited_to
 
 _TUNED_BUFFER = 8
@@ -162,20 +173,6 @@ class PrefetchIterator(ElementIterator):
         self._stop()
 
 
-def saved_item(element: Element | None, error: Exception | None) -> State:
-    """An element that was made, or the error that came in its place, as state."""
-    if error is None:
-        return element
-    return {"error": [getattr(error, "error_code", 2), getattr(error, "message", str(error))]}
-
-
-def restored_item(item: State) -> tuple[Element | None, Exception | None]:
-    """The element, or the error, that a state tells."""
-    if isinstance(item, dict):
-        return None, from_status(*item["error"])
-    return item, None
-
-
 class Prefetched(Source):
     """A dataset whose elements a thread takes beforehand."""
 
@@ -205,47 +202,47 @@ def prefetch_dataset(
     return source if limit == 0 else Prefetched(source, _TUNED_BUFFER if limit < 0 else limit)
 
 
-class ParallelMapIterator(Numbering):
+class ParallelMapIterator(MapIterator):
     """The results of a function in the order of its arguments, several of which are made at the same time.
 
-    A function that only computes, and not for long, is called where its results are wanted. Its kernels are so small
-    that they hold the interpreter's lock, so that threads take turns instead of helping each other, and handing an element to
-    one costs more than the call: 200 us of CPU against 22 for an image that is cast and scaled, and never less time by the
-    clock (two cores, December 2026).
+    A function that only computes, and not for long, is called where its results are wanted, as for a plain map. Its kernels are
+    so small that they hold the interpreter's lock, so that threads take turns instead of helping each other, and handing an
+    element to one costs more than the call: 200 us of CPU against 22 for an image that is cast and scaled, and never less time
+    by the clock (two cores, December 2026).
     """
 
     def __init__(self, input_iterator: ElementIterator, function: Called, count: int, ends_with_input: bool) -> None:
-        super().__init__(input_iterator)
-        self._function = function
+        super().__init__(input_iterator, function, ends_with_input)
         self._count = count
-        self._ends_with_input = ends_with_input
         self._tasks: deque[Task] = deque()
         self._is_over = False
         self._caller: Caller | None = None
-        self._pace = Pace(function)
 
     def next(self, caller: Caller) -> Element | None:
         """The next result."""
-        if not self._pace.is_quick:
+        if not self._held and not self._pace.is_quick:
             self._fill(caller)
-        task = self._tasks.popleft() if self._tasks else None
+        if not self._tasks:
+            return None if self._is_over else super().next(caller)
+        task = self._tasks.popleft()
         try:
-            made = self._made(caller) if task is None else task.result(caller)
+            made = task.result(caller)
         except OutOfRangeError as error:
-            if self._ends_with_input:
-                raise InvalidArgumentError.of(f"Function invocation produced OutOfRangeError: {error.message}") from error
-            self._is_over = True
-            self._tasks.clear()
+            self._ended(error)
             return None
         return None if made is None else tuple(made)
 
-    def _made(self, caller: Caller) -> list[Array] | None:
-        """The next result, made here."""
-        element = None if self._is_over else self._take(caller)
-        if element is None:
-            self._is_over = True
-            return None
-        return self._pace.call(element, caller, self._number)
+    def next_some(self, caller: Caller, most: int) -> Sequence[Element]:
+        """The next results: side by side where they are made here."""
+        if self._tasks or self._is_over or not self._pace.is_quick:
+            most = 1
+        return super().next_some(caller, most)
+
+    def _ended(self, error: OutOfRangeError) -> None:
+        super()._ended(error)
+        self._is_over = True
+        self._tasks.clear()
+        self._held.clear()
 
     def _fill(self, caller: Caller) -> None:
         if self._caller is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from weft.errors import OpError
 from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Caller
 from weft.ops.data.element import Called, Element
@@ -19,6 +21,8 @@ _IDLE_S: Final = 5.0
 # thread's clock takes more than a microsecond.
 _QUICK_S: Final = 1e-3
 _CALLS_TIMED: Final = 16
+_LEAST: Final = 4
+_MOST_AT_ONCE: Final = 32
 
 
 class Task:
@@ -65,13 +69,18 @@ class Task:
 
 
 class Pace:
-    """A function's calls, and whether they are so quick that another thread is no help. Safe from any thread."""
+    """A function's calls: how many at a time, and whether another thread is of help. Safe from any thread.
 
-    __slots__ = ("_function", "is_quick")
+    `is_quick` says that none is, so short are they; `most` is how many of them at once take no longer than Python lets a thread
+    compute before another one gets the interpreter.
+    """
+
+    __slots__ = ("_function", "is_quick", "most")
 
     def __init__(self, function: Called) -> None:
         self._function = function
         self.is_quick = not function.may_wait
+        self.most = _LEAST if function.is_pure else 1
 
     def call(self, element: Element, caller: Caller, number: int) -> list[Array]:
         """Call it for one element; the time of some calls is taken."""
@@ -79,8 +88,22 @@ class Pace:
             return self._function(element, caller, number)
         begin = time.thread_time()
         made = self._function(element, caller, number)
-        self.is_quick = time.thread_time() - begin < _QUICK_S
+        self._note(time.thread_time() - begin)
         return made
+
+    def each(self, elements: Sequence[Element], caller: Caller, number: int) -> list[Element | OpError]:
+        """Call it for elements of consecutive numbers, side by side."""
+        begin = time.thread_time()
+        made = self._function.each(elements, caller, number)
+        if made:
+            self._note((time.thread_time() - begin) / len(made))
+        return made
+
+    def _note(self, call_s: float) -> None:
+        self.is_quick = call_s < _QUICK_S
+        if self._function.is_pure:
+            fitting = int(sys.getswitchinterval() / max(call_s, 1e-6))
+            self.most = min(_MOST_AT_ONCE, fitting) if fitting >= _LEAST else 1
 
 
 class PacedCall:

@@ -143,7 +143,7 @@ def _values_of_keys(node: Operation) -> list[Dims]:
 
 
 @op("LookupTableFindV2", "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout", infer=_values_of_keys,
-    gradient=None, stateful=True, at_once=True)  # fmt: skip
+    gradient=None, stateful=True, at_once=True, only_looks=True)  # fmt: skip
 def lookup_table_find_v2(ctx: OpContext, table_handle: Array, keys: Array, default_value: Array) -> Result:
     """The values of keys: `scalar resource, [..., *key], [*value] -> [..., *value]`."""
     return _find(ctx, table_handle).find(keys, default_value)
@@ -165,7 +165,7 @@ def lookup_table_remove_v2(ctx: OpContext, table_handle: Array, keys: Array) -> 
 
 
 @op("LookupTableSizeV2", "table_handle: resource -> size: int64", infer=scalar_shape, gradient=None, stateful=True,
-    at_once=True)  # fmt: skip
+    at_once=True, only_looks=True)  # fmt: skip
 def lookup_table_size_v2(ctx: OpContext, table_handle: Array) -> Result:
     """The number of keys: `scalar resource -> scalar int64`."""
     return np.asarray(_find(ctx, table_handle).size, dtypes.int64.as_numpy_dtype)

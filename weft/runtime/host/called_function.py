@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from weft.errors import OpError
 from weft.framework.building.aliases import Array
 from weft.framework.graphs.func_graph import FuncGraph
 from weft.framework.nodes.node_types import group
@@ -14,7 +15,7 @@ from weft.passes.awaited import may_wait
 from weft.passes.bodies import body_nodes
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.host_program import HostProgram
-from weft.runtime.program.program import Program
+from weft.runtime.program.program import Instruction, Program
 from weft.runtime.program.program_builder import build_program
 from weft.runtime.state.binder import Binder
 from weft.runtime.state.function_plan import BoundFunction, FunctionCaller
@@ -30,25 +31,39 @@ class CalledFunction:
         plan: the function's nodes as a host program.
         randoms: its random nodes.
         captured: the values of its last arguments, those that stand for variables left out.
-        may_wait: whether a call may do more than compute.
+        may_wait, is_pure: see `weft.framework.building.op_context.CalledFunction`.
     """
 
-    __slots__ = ("_captured", "_name", "_plan", "_randoms", "may_wait")
+    __slots__ = ("_captured", "_name", "_plan", "_randoms", "is_pure", "may_wait")
 
     def __init__(
-        self, name: str, plan: HostProgram, randoms: Sequence[Operation], captured: Sequence[Array], may_wait: bool
+        self,
+        name: str,
+        plan: HostProgram,
+        randoms: Sequence[Operation],
+        captured: Sequence[Array],
+        may_wait: bool,
+        is_pure: bool,
     ) -> None:
         self._name = name
         self._plan = plan
         self._randoms = randoms
         self._captured = list(captured)
         self.may_wait = may_wait
+        self.is_pure = is_pure
 
     def __call__(self, arguments: Sequence[Array], caller: FunctionCaller) -> list[Array]:
         """Run it on its own arguments; see `weft.framework.building.op_context.CalledFunction`."""
+        return self._plan.run([*arguments, *self._captured], self._frame(caller))
+
+    def each(self, arguments_of: Sequence[Sequence[Array]], caller: FunctionCaller) -> list[list[Array] | OpError]:
+        """Run several calls side by side."""
+        captured = self._captured
+        return self._plan.run_each([[*arguments, *captured] for arguments in arguments_of], self._frame(caller))
+
+    def _frame(self, caller: FunctionCaller) -> Frame:
         streams = caller.streams.of(self._randoms, self._name) if self._randoms else ()
-        frame = Frame(streams, caller.context, caller.compiles_loops, caller.file_access)
-        return self._plan.run([*arguments, *self._captured], frame)
+        return Frame(streams, caller.context, caller.compiles_loops, caller.file_access)
 
 
 class _Planned(NamedTuple):
@@ -58,10 +73,11 @@ class _Planned(NamedTuple):
     plan: HostProgram
     randoms: Sequence[Operation]
     may_wait: bool
+    is_pure: bool
 
     def bound(self, captured: Sequence[Array]) -> CalledFunction:
         """The function with its captured values."""
-        return CalledFunction(self.name, self.plan, self.randoms, captured, self.may_wait)
+        return CalledFunction(self.name, self.plan, self.randoms, captured, self.may_wait, self.is_pure)
 
 
 def called_function(op: Operation, attr: str, captured: str, values: Sequence[Array], session: SessionState) -> BoundFunction:
@@ -99,14 +115,21 @@ def _planned(function: FuncGraph, slots: Sequence[VariableSlot | None], bind: Bi
     behind = dict(zip(function.inputs[own:], slots, strict=True))
     inputs = [tensor for tensor in function.inputs if behind.get(tensor) is None]
     program = build_program(body_nodes(function), inputs, function.outputs, bind.inside(behind))
-    return _Planned(function.name, HostProgram(program), program.random_nodes, _may_wait(program))
+    ops = list(_instructions(program))
+    waits = any(each.op_def.is_host and may_wait(each.op) for each in ops)
+    return _Planned(function.name, HostProgram(program), program.random_nodes, waits, not waits and all(map(_is_pure, ops)))
 
 
-def _may_wait(program: Program) -> bool:
-    """Whether a node of the program, or of a body in it, may do more than compute."""
+def _instructions(program: Program) -> Iterator[Instruction]:
+    """The program's, and those of the bodies in it."""
     for each in program.instructions:
-        if each.op_def.is_host and may_wait(each.op):
-            return True
-        if each.control_flow is not None and any(_may_wait(body.program) for body in each.control_flow.bodies):
-            return True
-    return False
+        yield each
+        for body in () if each.control_flow is None else each.control_flow.bodies:
+            yield from _instructions(body.program)
+
+
+def _is_pure(each: Instruction) -> bool:
+    """Whether a node leaves all that others see as it is; its own stream of random numbers nobody else sees."""
+    if each.updates:
+        return False
+    return not (each.op_def.is_host and each.op_def.stateful) or each.op_def.only_looks or each.random >= 0

@@ -112,6 +112,23 @@ class HostProgram:
                         break
         return [self._results(values) for values in rounds], error
 
+    def run_each(self, inputs_of: Sequence[Sequence[Array]], frame: Frame) -> list[list[Array] | OpError]:
+        """As `run_rounds`, for rounds of which each is done or fails by itself; returns the results of each, or its error."""
+        rounds = [self._with_inputs(inputs) for inputs in inputs_of]
+        errors: dict[int, OpError] = {}
+        left = list(enumerate(rounds))
+        with np.errstate(all="ignore"):
+            for call in self.calls:
+                run, count = call.run, len(errors)
+                for number, values in left:
+                    try:
+                        run(values, frame)
+                    except Exception as failure:
+                        errors[number] = located(call.op, failure)
+                if len(errors) > count:
+                    left = [each for each in left if each[0] not in errors]
+        return [errors[number] if number in errors else self._results(values) for number, values in enumerate(rounds)]
+
     def run_inside(self, inputs: Sequence[Array], frame: Frame) -> list[Array]:
         """Run it as the body of a node, within another program's run."""
         return self._run_calls(self._with_inputs(inputs), frame)

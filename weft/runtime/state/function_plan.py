@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
+from weft.errors import OpError
 from weft.framework.building.aliases import Array
 from weft.framework.graphs.func_graph import FuncGraph
 from weft.framework.nodes.operation import Operation
@@ -47,6 +48,15 @@ class BoundFunction(Protocol):
     @property
     def may_wait(self) -> bool:
         """Whether a call may do more than compute; see `weft.framework.building.op_context.CalledFunction`."""
+        ...
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether calls may run side by side."""
+        ...
+
+    def each(self, arguments_of: Sequence[Sequence[Array]], caller: FunctionCaller) -> list[list[Array] | OpError]:
+        """Run several calls side by side."""
         ...
 
     def __call__(self, arguments: Sequence[Array], caller: FunctionCaller) -> list[Array]:
