@@ -149,3 +149,29 @@ def test_texts_are_told_as_bytes() -> None:
     message = r"Name: first, Key: t, Index: 0\.  Number of bytes values != expected\.  Values size: 1 but output shape: \[2\]"
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match=message):
         sess.run(wrong)
+
+
+@pytest.mark.parametrize(
+    ("values", "feature"),
+    [
+        ([5], tf.FixedLenFeature([], tf.int64)),
+        ([5, -6], tf.FixedLenFeature([2, 1], tf.int64)),
+        ([0.1, 2.5, 3.0], tf.FixedLenFeature([3], tf.float32)),
+        ([b"a\0b\0"], tf.FixedLenFeature([], tf.string)),
+        ([b"a\0", b""], tf.FixedLenFeature([1, 2], tf.string)),
+        ([], tf.FixedLenFeature([0], tf.float32)),
+        ([b"x"], tf.FixedLenFeature([2], tf.string, default_value=["d", "e"])),
+        ([5], tf.FixedLenFeature([], tf.string)),
+        ([5, 6], tf.FixedLenFeature([], tf.int64)),
+        ([1, 2, 3], tf.FixedLenSequenceFeature([], tf.int64, allow_missing=True)),
+    ],
+)
+def test_an_example_alone_is_parsed_as_one_of_a_batch(values: list[Any], feature: Any) -> None:
+    outcomes = []
+    for parse, given in ((_single, _example(x=values)), (_batch, [_example(x=values)])):
+        try:
+            made = parse(given, {"x": feature})["x"]
+            outcomes.append(np.asarray(made[0] if parse is _batch else made).tolist())
+        except tf.errors.InvalidArgumentError as error:
+            outcomes.append(error.message.splitlines()[0].partition("Key: x")[2].partition(".  ")[2])
+    assert outcomes[0] == outcomes[1]
