@@ -15,7 +15,7 @@ from jax import lax
 
 import weft as tf
 from weft.ops.nn import onednn_convolution as onednn
-from weft.ops.nn.convolve import Convolution, convolve, to_input
+from weft.ops.nn.convolve import Convolution, convolve, to_filter, to_input
 from weft.ops.nn.window import place
 from weft.runtime.compiled.engine import CompiledStage
 from weft.runtime.xla.calling_thread import COMPILER_OPTIONS, calling_thread_device
@@ -72,12 +72,47 @@ def test_gradient_for_the_input(data_format: str, dilation: int, padding: str, c
 
 
 @needs_onednn
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize(
+    ("strides", "dilation", "padding"),
+    [((1, 1), 1, "SAME"), ((1, 1), 1, "VALID"), ((2, 2), 1, "SAME"), ((3, 2), 1, "VALID"), ((1, 2), 3, "VALID")],
+)
+@pytest.mark.parametrize("size", [(3, 2), (1, 1), (4, 1), (2, 5)])
+@pytest.mark.parametrize(("channels", "outputs"), [(3, 17), (16, 8)])
+def test_gradient_for_the_filters(
+    data_format: str, strides: Shape, dilation: int, padding: str, size: Shape, channels: int, outputs: int
+) -> None:
+    """With strides of 3 and 2 some of the images' 13 by 11 elements are in no window."""
+    each = {"N": 1, "C": 1, "H": strides[0], "W": strides[1]}
+    gaps = {"N": 1, "C": 1, "H": dilation, "W": 1}
+    how = Convolution(data_format, tuple(each[d] for d in data_format), padding, tuple(gaps[d] for d in data_format))
+    x = random(5, 13, 11, channels) if data_format == "NHWC" else random(5, channels, 13, 11)
+    shape = (*size, channels, outputs)
+    grad = random(*convolve(np, how, x, np.zeros(shape, np.float32)).shape)
+    assert onednn._TARGET in code_of(lambda x, g: to_filter(jnp, how, x, shape, g), x, grad)
+    assert_near(jax.jit(lambda: to_filter(jnp, how, x, shape, grad))(), to_filter(np, how, x, shape, grad))
+
+
+@needs_onednn
+@pytest.mark.parametrize("batch", [8, 22])
+def test_gradient_for_the_filters_of_some_images_at_a_time(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onednn, "_GRADIENT_BYTES", 0)
+    how, shape = how_for(), (3, 3, 4, 8)
+    x, grad = random(batch, 6, 5, 4), random(batch, 6, 5, 8)
+    code = code_of(lambda x, g: to_filter(jnp, how, x, shape, g), x, grad)
+    assert "6x20x4xf32" in code
+    assert_near(jax.jit(lambda: to_filter(jnp, how, x, shape, grad))(), to_filter(np, how, x, shape, grad))
+
+
+@needs_onednn
 def test_explicit_padding_of_each_side() -> None:
     how = Convolution("NHWC", (1, 1, 1, 1), "EXPLICIT", (1, 1, 1, 1), (0, 0, 2, 1, 0, 2, 0, 0))
     x, filters = random(2, 7, 6, 8), random(3, 3, 8, 8)
     made = convolve(np, how, x, filters)
     assert_near(jax.jit(lambda: convolve(jnp, how, x, filters))(), made)
     assert_near(jax.jit(lambda: to_input(jnp, how, x.shape, filters, made))(), to_input(np, how, x.shape, filters, made))
+    expected = to_filter(np, how, x, filters.shape, made)
+    assert_near(jax.jit(lambda: to_filter(jnp, how, x, filters.shape, made))(), expected)
 
 
 @needs_onednn
@@ -122,6 +157,20 @@ def test_other_convolutions_stay_with_xla(x: Shape, filters: Shape, item_bytes: 
     window = place(x[1:-1], filters[:-2], (1,) * (len(x) - 2), "SAME")
     assert not onednn.serves(x, filters, item_bytes, window)
     assert not onednn.serves_to_input(x, filters, item_bytes, window)
+    assert not onednn.serves_to_filter(x, filters, item_bytes, window)
+
+
+@pytest.mark.parametrize(
+    ("channels", "size", "dilation"),
+    [
+        (2, (3, 3), 1),  # short rows
+        (16, (1, 3), 1),  # a single one
+        (16, (3, 3), 2),  # elements that are not side by side
+    ],
+)
+def test_some_gradients_for_filters_stay_with_xla(channels: int, size: Shape, dilation: int) -> None:
+    window = place((8, 8), size, (1, 1), "SAME", (1, dilation))
+    assert not onednn.serves_to_filter((2, 8, 8, channels), (*size, channels, 8), 4, window)
 
 
 def test_the_gradient_for_an_input_with_strides_stays_with_xla() -> None:

@@ -43,9 +43,9 @@ Milliseconds per call, XLA's default -> weft (November 2026, 2 cores, x86_64, JA
     4, 16x16x16, 16; 3x3x3, 32                      12.2 -> 2.4   21 -> 4.4           23 -> 1.9
     32, 14x14, 32; 5x5, 64, double precision        9.5 -> 10.7   21 -> 29            9.1 -> 8.9
 
-Where XLA has oneDNN, `onednn_convolution.py` takes most of the forward computations and of the gradients for images from these
-forms. A training step of a small CNN (two 5x5 convolutions, batch of 128) takes 121 ms of CPU so instead of 151, and 100 in
-TensorFlow 2.21; the rest is the second layer's gradient for the filters, 38 ms where TensorFlow's takes 25 (November 2026).
+Where XLA has oneDNN, `onednn_convolution.py` takes most of the forward computations and of the gradients from these forms. A
+training step of a small CNN (two 5x5 convolutions, batch of 128) takes 93 ms of CPU so instead of 126, and 87 in TensorFlow
+2.21 (2 cores, December 2026).
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ import numpy as np
 
 from weft.framework.building.aliases import Array
 from weft.ops.nn import onednn_convolution
+from weft.ops.nn.image_blocks import block_by_block, sum_of_blocks
 from weft.ops.nn.window import Window
 from weft.platform.imports.jax_modules import custom_derivatives, jnp, lax
 
@@ -104,6 +105,8 @@ def form_for(
             return onednn_convolution.convolved
         if direction == "to_input" and onednn_convolution.serves_to_input(x, filters, item_bytes, window):
             return onednn_convolution.convolved_to_input
+        if direction == "to_filter" and onednn_convolution.serves_to_filter(x, filters, item_bytes, window):
+            return onednn_convolution.convolved_to_filter
         is_narrow = rank == 2 and x[-1] <= _FEW_CHANNELS[direction] and max(window.strides) == 1
         return functools.partial(folded, library) if rank == 3 or (is_narrow and window.size[0] > 1) else library
     if groups == x[-1] and _taps(filters, groups) <= _MOST_TAPS:
@@ -204,7 +207,7 @@ def folded(library: Convolve, x: Array, filters: Array, window: Window) -> Array
         return made.reshape(images.shape[0], window.outputs[0], *made.shape[1:])
 
     copied_bytes = window.outputs[0] * math.prod(x.shape[2:-1]) * channels * x.dtype.itemsize
-    return _block_by_block(compute, x, max(1, _FOLDED_BYTES // copied_bytes))
+    return block_by_block(compute, x, max(1, _FOLDED_BYTES // copied_bytes))
 
 
 def by_places(x: Array, filters: Array, window: Window) -> Array:
@@ -236,7 +239,7 @@ def by_taps_to_filter(x: Array, filters: Array, window: Window) -> Array:
 
     def transpose(x: Array, grad: Array) -> Array:
         size = max(1, _PRODUCT_BYTES // (4 * math.prod(grad.shape[1:])))
-        return _sum_of_blocks(lambda images, grads: _taps_gradient(images, grads, window), size, x, grad).astype(x.dtype)
+        return sum_of_blocks(lambda images, grads: _taps_gradient(images, grads, window), size, x, grad).astype(x.dtype)
 
     return custom_derivatives.linear_call(lambda x, filters: by_taps(x, filters, window), transpose, x, filters)
 
@@ -280,32 +283,4 @@ def by_rows(x: Array, filters: Array, window: Window) -> Array:
         return (rows.reshape(-1, rows.shape[-1]) @ flat).reshape(*rows.shape[:-1], -1)
 
     size = max(1, _ROWS_BYTES // (math.prod(window.outputs) * flat.shape[0] * x.dtype.itemsize))
-    return _block_by_block(compute, x, size)
-
-
-def _block_by_block(compute: Callable[[Array], Array], x: Array, size: int) -> Array:
-    """The results of `compute` for the images, so many at a time."""
-    whole = x.shape[0] // size * size
-    if whole <= size:
-        return compute(x)
-    made = lax.map(compute, _blocks(x, size))
-    made = made.reshape(-1, *made.shape[2:])
-    return made if whole == x.shape[0] else jnp.concatenate([made, compute(x[whole:])])
-
-
-def _sum_of_blocks(compute: Callable[..., Array], size: int, *arrays: Array) -> Array:
-    """The sum of what `compute` makes of so many images of each array at a time."""
-    count = arrays[0].shape[0]
-    whole = count // size * size
-    if whole <= size:
-        return compute(*arrays)
-    blocks = [_blocks(array, size) for array in arrays]
-    first = compute(*(block[0] for block in blocks))
-    total, _ = lax.scan(lambda sum, block: (sum + compute(*block), None), first, [block[1:] for block in blocks])
-    return total if whole == count else total + compute(*(array[whole:] for array in arrays))
-
-
-def _blocks(array: Array, size: int) -> Array:
-    """The array in blocks of this many images, without those left over at the end."""
-    count = array.shape[0] // size
-    return array[: count * size].reshape(count, size, *array.shape[1:])
+    return block_by_block(compute, x, size)

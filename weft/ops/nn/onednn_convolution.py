@@ -2,7 +2,7 @@
 
 TensorFlow's kernels for the CPU are oneDNN's too. XLA has it compute custom calls of a certain name, their windows described
 in JSON; convolutions alone, not their gradients. The gradient for an input is a convolution by the filters turned round, unless
-there are strides. For that of the filters Eigen is as fast as any form of a convolution that was tried.
+there are strides. That for the filters is one whose single image has rows of all elements' channels (`convolved_to_filter`).
 
 Milliseconds of CPU time, Eigen -> oneDNN (November 2026, 2 cores, x86_64 with AVX-512, JAX 0.10.2, the least of eleven calls):
 
@@ -33,13 +33,14 @@ import math
 import os
 import platform
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Final
 
 import numpy as np
 
 from weft.framework.building.aliases import Array
+from weft.ops.nn.image_blocks import sum_of_blocks
 from weft.ops.nn.window import Window
 from weft.platform.imports.jax_modules import custom_derivatives, jax, jnp, lax
 
@@ -48,9 +49,16 @@ _TARGET: Final = "__onednn$convolution"
 _TRIED_VERSIONS: Final = ("0.10.0", "0.10.1", "0.10.2")
 _FEWEST_OUTPUTS: Final = 8
 """oneDNN computes sixteen output channels at a time, those that are missing too."""
+_FEWEST_CHANNELS: Final = 3
+"""Of fewer, rows of the filters' gradient are too short."""
+_OUTPUTS_AT_A_TIME: Final = 64
+_GRADIENT_BYTES: Final = 1 << 19
+"""Of an output's gradient, oneDNN reads so many channels again and again: they should stay in the second-level cache."""
+_FEWEST_IMAGES: Final = 4
 
 _IMAGES: Final = {"dims": 4, "data": {"batch_dim": 0, "feature_dim": 3, "spatial_dims": [1, 2]}}
 _FILTERS: Final = {"dims": 4, "filter": {"input_feature_dim": 2, "output_feature_dim": 3, "spatial_dims": [0, 1]}}
+_GRADIENTS: Final = {"dims": 4, "filter": {"input_feature_dim": 0, "output_feature_dim": 3, "spatial_dims": [1, 2]}}
 
 
 class Products:
@@ -116,6 +124,38 @@ def serves_to_input(x: Sequence[int], filters: Sequence[int], item_bytes: int, w
     return serves((x[0], *window.outputs, filters[-1]), back, item_bytes, window_back(x, window))
 
 
+def convolved_to_filter(x: Array, filters: Array, window: Window) -> Array:
+    """A convolution whose transpose, the gradient for the filters, is oneDNN's.
+
+    It is a convolution with the batch as channels, and with the output's gradient as a filter that is as large as an output. A
+    row of the images is taken as one of all its elements' channels, over which that filter has its elements as far apart as
+    there are channels: so its places are the elements and channels of the window, in rows long enough for oneDNN.
+    """
+    channels, outputs = filters.shape[-2:]
+    inside, around = _window_to_filter(x.shape, window)
+
+    def compute(images: Array, grad: Array) -> Array:
+        rows = images.transpose(1, 2, 3, 0).reshape(1, inside[0], inside[1] * channels, -1)
+        return _call(rows, grad, around, _GRADIENTS).reshape(*window.size, channels, outputs)
+
+    def transpose(x: Array, grad: Array) -> Array:
+        # Else XLA computes both again in the order of the transposed arrays.
+        x, grad = lax.optimization_barrier((x, grad))  # type: ignore[no-untyped-call]
+        image_bytes = math.prod(window.outputs) * min(outputs, _OUTPUTS_AT_A_TIME) * x.dtype.itemsize
+        size = max(_FEWEST_IMAGES, _GRADIENT_BYTES // image_bytes)
+        return sum_of_blocks(compute, size, x[:, : inside[0], : inside[1]], grad)
+
+    return custom_derivatives.linear_call(lambda x, filters: _by_xla(x, filters, window), transpose, x, filters)
+
+
+def serves_to_filter(x: Sequence[int], filters: Sequence[int], item_bytes: int, window: Window) -> bool:
+    """As `serves`, for the gradient for the filters."""
+    if len(window.size) != 2 or window.dilations[1] > 1 or x[-1] < _FEWEST_CHANNELS:
+        return False
+    # A row of elements gives oneDNN a single row of places, for which Eigen is the faster one.
+    return (window.size[0] > 1 or window.size[1] == 1) and serves(x, filters, item_bytes, window)
+
+
 def turned(filters: Array) -> Array:
     """The filters by which the gradient for an input is a convolution."""
     return jnp.flip(filters, (0, 1)).swapaxes(-1, -2)
@@ -128,6 +168,23 @@ def window_back(x: Sequence[int], window: Window) -> Window:
     sizes = zip(x[1:-1], window.outputs, low, reach, strict=True)
     high = tuple(size - count - pad + each for size, count, pad, each in sizes)
     return Window(window.size, (1,) * len(reach), window.dilations, low, high, tuple(x[1:-1]))
+
+
+def _window_to_filter(x: Sequence[int], window: Window) -> tuple[list[int], Window]:
+    """How far into such images windows reach, and the window of the convolution that is the filters' gradient."""
+    dimensions = zip(window.size, window.dilations, window.outputs, window.strides, strict=True)
+    reach = [(size - 1) * dilation + (count - 1) * stride + 1 for size, dilation, count, stride in dimensions]
+    high = [all - low - length for all, low, length in zip(reach, window.low, x[1:-1], strict=True)]
+    inside = [length + min(rest, 0) for length, rest in zip(x[1:-1], high, strict=True)]
+    channels = x[-1]
+    return inside, Window(
+        window.outputs,
+        (window.dilations[0], 1),
+        (window.strides[0], window.strides[1] * channels),
+        (window.low[0], window.low[1] * channels),
+        (max(high[0], 0), max(high[1], 0) * channels),
+        (window.size[0], window.size[1] * channels),
+    )
 
 
 @functools.cache
@@ -151,7 +208,7 @@ def is_there() -> bool:
     return np.array_equal(made[0, 0], expected)
 
 
-def _call(x: Array, filters: Array, window: Window) -> Array:
+def _call(x: Array, filters: Array, window: Window, layout: Mapping[str, object] = _FILTERS) -> Array:
     products = _COUNTED.get()
     shape = (x.shape[0], *window.outputs, filters.shape[-1])
     if products is not None:
@@ -161,7 +218,7 @@ def _call(x: Array, filters: Array, window: Window) -> Array:
         "window_dilations": window.dilations,
     }  # fmt: skip
     config = {
-        "dims": 4, "input": _IMAGES, "kernel": _FILTERS, "output": _IMAGES, "window": described, "feature_groups": 1,
+        "dims": 4, "input": _IMAGES, "kernel": layout, "output": _IMAGES, "window": described, "feature_groups": 1,
     }  # fmt: skip
     call = jax.ffi.ffi_call(
         _TARGET, _like(shape, x.dtype), custom_call_api_version=2,
