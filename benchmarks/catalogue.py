@@ -180,6 +180,13 @@ MEASURES = (
         "queue_pipeline", "input_pipelines:queue_pipeline", "CPU of an input pipeline of queues, per record", Unit.SECONDS, 1.0
     ),
     Measure(
+        "image_pipeline",
+        "input_pipelines:image_pipeline",
+        "CPU of a pipeline of queues that distorts images, per image",
+        Unit.SECONDS,
+        1.0,
+    ),
+    Measure(
         "dataset_pipeline",
         "input_pipelines:dataset_pipeline",
         "CPU of an input pipeline of tf.data, per record",

@@ -31,6 +31,21 @@ def queue_pipeline() -> Sample:
     return sample
 
 
+def image_pipeline() -> Sample:
+    """Sixteen queue runners read raw images of 32x32 and distort them, as CIFAR-10's tutorial does."""
+    tf = framework()
+    with tempfile.TemporaryDirectory() as directory:
+        image, label = _distorted(tf, _images(directory))
+        batch = tf.train.shuffle_batch([image, label], BATCH, SHUFFLED, SHUFFLED // 2, num_threads=16)
+        with tf.Session() as session:
+            coordinator = tf.train.Coordinator()
+            threads = tf.train.start_queue_runners(session, coordinator)
+            sample = cpu_seconds_per_call(lambda: session.run(batch), items=BATCH)
+            coordinator.request_stop()
+        coordinator.join(threads, stop_grace_period_secs=10)
+    return sample
+
+
 def dataset_pipeline() -> Sample:
     """A dataset shuffles, repeats, batches and parses."""
     tf = framework()
@@ -40,6 +55,26 @@ def dataset_pipeline() -> Sample:
         age = tf.data.make_one_shot_iterator(parsed).get_next()["age"]
         with tf.Session() as session:
             return cpu_seconds_per_call(lambda: session.run(age), items=BATCH)
+
+
+def _images(directory: str) -> str:
+    path = str(Path(directory) / "images.bin")
+    Path(path).write_bytes(random.Random(1).randbytes(3073 * 2000))
+    return path
+
+
+def _distorted(tf: Any, path: str) -> tuple[Any, Any]:
+    """An image of [24, 24, 3] and its label, out of a byte of label and three planes of 32x32."""
+    record = tf.FixedLengthRecordReader(3073).read(tf.train.string_input_producer([path])).value
+    values = tf.decode_raw(record, tf.uint8)
+    label = tf.cast(tf.strided_slice(values, [0], [1]), tf.int32)
+    planes = tf.reshape(tf.strided_slice(values, [1], [3073]), [3, 32, 32])
+    image = tf.random_crop(tf.cast(tf.transpose(planes, [1, 2, 0]), tf.float32), [24, 24, 3])
+    image = tf.image.random_brightness(tf.image.random_flip_left_right(image), 63)
+    image = tf.image.per_image_standardization(tf.image.random_contrast(image, 0.2, 1.8))
+    image.set_shape([24, 24, 3])
+    label.set_shape([1])
+    return image, label
 
 
 def _written(tf: Any, directory: str) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 import weft as tf
 from weft.runtime.host.host_program import HostProgram
+from weft.runtime.step import rounds
 
 Beside = list[int]
 """How many rounds ran side by side, each time that some did."""
@@ -94,6 +95,27 @@ def test_what_came_before_a_bad_record_is_put(tmp_path: Path) -> None:
             assert coordinator.wait_for_stop(20)
         # The runner closed its queue, as it does after an error.
         assert session.run(queue.dequeue_many(session.run(size))).tolist() == list(range(100))
+
+
+def test_a_failure_of_a_round_that_takes_long_is_the_runners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "_MOST", 1)
+    queue = _into_queue(tf.strings.to_number(_read(_lines(tmp_path, [*map(str, range(50)), "no number", "4"]))))
+    size = queue.size()
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="no number"), running(session) as coordinator:
+            assert coordinator.wait_for_stop(20)
+        assert session.run(queue.dequeue_many(session.run(size))).tolist() == list(range(50))
+
+
+def test_a_failure_of_the_runtime_itself_ends_the_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(rounds.Rounds, "run", fails)
+    _into_queue(tf.strings.to_number(_read(_lines(tmp_path, ["1"] * 9))))
+    with tf.Session() as session:  # noqa: SIM117 - the session is open while the threads end
+        with pytest.raises(tf.errors.InternalError, match="KeyError: 'a bug'"), running(session) as coordinator:
+            assert coordinator.wait_for_stop(20)
 
 
 def test_each_record_comes_once_to_several_threads(tmp_path: Path, beside: Beside) -> None:

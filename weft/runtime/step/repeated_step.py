@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from weft.errors import InternalError, OpError
 from weft.framework.building.aliases import Array
 from weft.runtime.executor import Executor
 from weft.runtime.stage import Stage
@@ -38,11 +39,15 @@ class RepeatedStep(Step):
         self._go_on = go_on
         self._rounds = rounds
 
+    def start(self) -> None:
+        """Begin; in rounds on a thread of the pool, which may wait."""
+        if self._rounds is None:
+            super().start()
+        else:
+            self._executor.pool.submit(lambda rounds=self._rounds: self._run_in(rounds))  # type: ignore[misc]
+
     def _end(self) -> list[Stage]:
-        if self.error is not None or not self._go_on():
-            return super()._end()
-        if self._rounds is not None:
-            self._run_in(self._rounds)
+        if self.error is not None or self._rounds is not None or not self._go_on():
             return super()._end()
         executor, last = self._executor, self.flow
         self.flow = flow = Dataflow(executor, ())
@@ -55,20 +60,29 @@ class RepeatedStep(Step):
         return [stage for stage in ready if stage not in executor.naming] or super()._end()
 
     def _run_in(self, rounds: Rounds) -> None:
-        """Run all that is still asked for; one run is asked for already."""
-        executor, values = self._executor, self.flow.values
-        named: list[Array] = [None] * len(values)
-        for stage in executor.naming:
-            for number in stage.outputs:
-                named[number] = values[number]
-        run = Run(named, executor.session, self.step_id, self._context_of, self._go_on)
-        is_asked = True
-        while is_asked and self.error is None:
-            error, is_asked = rounds.run(run)
-            if error is not None:
-                self.abort(error)
-            elif not is_asked:
-                is_asked = self._go_on()
+        """Run once, and as often as is asked for."""
+        executor = self._executor
+        try:
+            named: list[Array] = [None] * executor.value_count
+            for stage in executor.naming:
+                outputs = stage.run((), executor.session, self._context_of(stage), None)
+                for number, value in zip(stage.outputs, outputs, strict=True):
+                    named[number] = value
+            run = Run(named, executor.session, self.step_id, self._context_of, self._go_on)
+            is_asked = True
+            while is_asked and self.error is None:
+                error, is_asked = rounds.run(run)
+                if error is not None:
+                    raise error
+                is_asked = is_asked or self._go_on()
+        except OpError as error:
+            self.abort(error)
+        except Exception as error:
+            failure = InternalError.of(f"Steps of {executor.task} that are repeated: {type(error).__name__}: {error}")
+            failure.__cause__ = error
+            self.abort(failure)
+        else:
+            self._end()
 
     def _context_of(self, stage: Stage) -> ContextOf:
         return lambda op: self._context(op, stage, None, None)

@@ -113,6 +113,7 @@ class Rounds:
         self._computing = computing
         self._putting = putting
         self._turn = threading.Lock()
+        self._waiting = threading.Lock()  # of the thread that waits for an element, before the others do
         self._most = _LEAST
 
     def run(self, run: Run) -> tuple[OpError | None, bool]:
@@ -122,27 +123,37 @@ class Rounds:
             The error of the round that failed, all before it being done; whether another was asked for and has not run.
         """
         begin_s = time.thread_time()
-        rounds, error, is_asked = self._take_turn(run) if self._most >= _LEAST else ([], None, True)
+        is_short = self._most >= _LEAST
+        rounds, error, is_asked = self._take_turn(run, []) if is_short else ([], None, True)
         if not rounds and error is None:
-            rounds, error, is_asked = self._wait(run)
+            try:
+                first = self._wait(run)
+            except OpError as failed:
+                return failed, False
+            if is_short:
+                rounds, error, is_asked = self._take_turn(run, [first])
+            else:
+                rounds, is_asked = [first], False
+                error = self._compute(rounds, run)
         count = len(rounds)
         failure = _run_stage(self._putting, rounds, run)
         if count:
-            round_s = (time.thread_time() - begin_s) / count
-            self._most = min(_MOST, int(sys.getswitchinterval() / max(round_s, 1e-6)))
+            most = int(sys.getswitchinterval() * count / max(time.thread_time() - begin_s, 1e-6))
+            # One by itself takes longer than it would among others.
+            if count > 1 or most < _LEAST or not is_short:
+                self._most = min(_MOST, most)
         return (error, is_asked) if failure is None else (failure, False)
 
-    def _take_turn(self, run: Run) -> tuple[list[list[Array]], OpError | None, bool]:
-        """Begin rounds as long as what they take is there, and run them as far as nobody waits."""
+    def _take_turn(self, run: Run, begun: list[list[Array]]) -> tuple[list[list[Array]], OpError | None, bool]:
+        """Begin rounds behind those that are begun as long as what they take is there; run all as far as nobody waits."""
         with self._turn:
-            rounds, error, is_asked = self._take(run)
+            rounds, error, is_asked = self._take(run, begun)
             failure = self._compute(rounds, run)
         return (rounds, error, is_asked) if failure is None else (rounds, failure, False)
 
-    def _take(self, run: Run) -> tuple[list[list[Array]], OpError | None, bool]:
+    def _take(self, run: Run, rounds: list[list[Array]]) -> tuple[list[list[Array]], OpError | None, bool]:
         taking = self._taking
         inputs = _inputs(taking, run.named)
-        rounds: list[list[Array]] = []
         while len(rounds) < self._most:
             if rounds and not run.go_on():
                 break
@@ -158,15 +169,12 @@ class Rounds:
             rounds.append(_with(taking, run.named, made))
         return rounds, None, False
 
-    def _wait(self, run: Run) -> tuple[list[list[Array]], OpError | None, bool]:
-        """Run one round by itself, up to where it puts something; waits for what it takes."""
+    def _wait(self, run: Run) -> list[Array]:
+        """Begin one round; waits for what it takes."""
         taking = self._taking
-        try:
+        with self._waiting:
             made = taking.run(_inputs(taking, run.named), run.session, run.context(taking), None)
-        except OpError as error:
-            return [], error, False
-        rounds = [_with(taking, run.named, made)]
-        return rounds, self._compute(rounds, run), False
+        return _with(taking, run.named, made)
 
     def _compute(self, rounds: list[list[Array]], run: Run) -> OpError | None:
         error: OpError | None = None
