@@ -42,10 +42,10 @@ def sum_repeated_rows(xp: ArrayModule, values: Array, indices: Array) -> tuple[R
     is_first = xp.concatenate([xp.ones(1, bool), ordered[1:] != ordered[:-1]])
     group = xp.cumsum(is_first) - 1
     if xp is np:
-        totals = np.zeros_like(values)
-        accumulate_rows(np.add, totals, group, values[order])
-    else:
-        totals = xp.zeros_like(values).at[group].add(values[order], indices_are_sorted=True)
+        summed = np.zeros_like(values)
+        accumulate_rows(np.add, summed, np.flatnonzero(is_first)[group], values[order])
+        return summed, ordered
+    totals = xp.zeros_like(values).at[group].add(values[order], indices_are_sorted=True)
     shape = (count, *[1] * (len(values.shape) - 1))
     return xp.where(xp.reshape(is_first, shape), totals[group], xp.zeros_like(values)), ordered
 
