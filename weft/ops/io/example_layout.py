@@ -10,6 +10,7 @@ https://protobuf.dev/programming-guides/encoding; the messages are those of Tens
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -244,10 +245,15 @@ def _compare(entry: Entry, header: Array, sizes: Array, fits: Array) -> None:
         fits &= found == word
 
 
+@lru_cache(maxsize=256)
+def _bytes_type(size: int) -> np.dtype[np.void]:
+    """So many bytes; elements of void type have no alignment, so that they may begin at each byte."""
+    return np.dtype((np.void, size))
+
+
 def windows(data: bytes, size: int, starts: Array) -> Array:
     """The `size` bytes from each of some places on: `[n, size] uint8`."""
-    # Elements of void type have no alignment, so that they may begin at each byte.
-    all_windows = np.ndarray(len(data) - size + 1, f"V{size}", data, strides=(1,))
+    all_windows: Array = np.ndarray(len(data) - size + 1, _bytes_type(size), data, strides=(1,))
     return all_windows[starts].view(np.uint8).reshape(-1, size)
 
 

@@ -281,6 +281,8 @@ def _dense_column(column: Column, spec: DenseSpec) -> Array | None:
     if spec.dims[:1] == (None,):
         return _padded_column(column, spec)
     size = _count(spec.dims)
+    if counts is None:
+        return values.reshape(len(present), *spec.dims) if size == 1 else None
     if (counts[present] != size).any():
         return None
     if present.all():
@@ -296,9 +298,10 @@ def _dense_column(column: Column, spec: DenseSpec) -> Array | None:
 def _padded_column(column: Column, spec: DenseSpec) -> Array | None:
     assert spec.dims is not None
     row = _count(spec.dims[1:])
-    if row == 0 or (column.counts % row).any():
+    counts = column.counts
+    if row == 0 or (counts % row).any():
         return None
-    rows = column.counts // row
+    rows = counts // row
     result = _blank(len(rows), int(rows.max(initial=0)), spec)
     result[np.arange(result.shape[1]) < rows[:, None]] = column.values.reshape(-1, *spec.dims[1:])
     return result
