@@ -6,9 +6,8 @@ processor's cache, on all cores; a compiled stage takes them in one expression.
 Nanoseconds of CPU for each of 43 million float32 initial values in the first run of a process, in pages of 4 KiB: before -> in
 each thread's scratch, scaled while they are drawn; TensorFlow 2.21 and 1.15 (two cores with other work, November 2026). Pairs
 of words in one number took a tenth off since, fewer words to say it to NumPy (its functions take a result by position 0.1 µs
-faster than by name, and views are made once) another one. On a virtual machine whose host gives it huge pages anew, each value
-takes up to 14 more in the kernel: 512 MB of huge pages take 1.8 s to be had at first, 0.09 where the host has them already, and
-0.37 in pages of 4 KiB, as TensorFlow has them. Tables whose rows are read at random gain by huge pages in every step.
+faster than by name, and views are made once) another one: 5.2 to 5.9 for a uniform number, 4.9 to 6.9 in TensorFlow 2.21, and
+2 in the kernel for either (`weft.platform.machine.small_pages`; as before, December 2026).
 
     uniform             10.3 ->  6.0     4.1     4.7
     normal              13.9 ->  8.0    10.7    13.6
@@ -33,6 +32,7 @@ from weft.ops.random import philox
 from weft.ops.random.philox import Stream, Words
 from weft.ops.random.pieces import Scratch, for_pieces
 from weft.platform.imports.jax_modules import jax
+from weft.platform.machine.small_pages import empty_in_small_pages
 
 _EPSILON: Final = 1.0e-7
 _MANTISSA: Final = np.array(0x7FFFFF, np.uint32)
@@ -192,7 +192,7 @@ def draw(xp: ArrayModule, stream: Stream, start: Array, size: int, rule: Rule, f
         return xp.stack(rule.convert(xp, words), axis=-1).reshape(-1)[:size]
     if count <= philox.FEW and rule.of_few is not None:
         return _few(stream, int(start), size, rule, finish)
-    result = np.empty((count, rule.per_block), rule.dtype)
+    result, may_join = empty_in_small_pages((count, rule.per_block), rule.dtype)
 
     def fill(piece: slice, scratch: Scratch) -> None:
         index = np.arange(piece.start, piece.stop, dtype=np.uint64) + start
@@ -205,6 +205,7 @@ def draw(xp: ArrayModule, stream: Stream, start: Array, size: int, rule: Rule, f
         fill(slice(0, count), Scratch(count))
     else:
         for_pieces(count, fill)
+        may_join()
     return result.reshape(-1)[:size]
 
 

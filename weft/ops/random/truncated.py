@@ -20,6 +20,7 @@ from weft.ops.random.philox import Stream
 from weft.ops.random.pieces import Scratch, for_parts, slices
 from weft.ops.random.sampling import NORMAL, Finish, Rule
 from weft.platform.imports.jax_modules import jax
+from weft.platform.machine.small_pages import empty_in_small_pages
 
 # How many blocks each group of outputs may use.
 _RESERVED: Final = 256
@@ -43,7 +44,7 @@ def truncated_normal(
     stride = np.uint64(_RESERVED * rule.per_block // 4)
     if xp is not np:
         return _truncated_on_jax(rule, stream, start, groups, stride).reshape(-1)[:size]
-    result = np.empty((groups, rule.per_block), rule.dtype)
+    result, may_join = empty_in_small_pages((groups, rule.per_block), rule.dtype)
 
     def fill(pieces: Iterator[slice], scratch: Scratch) -> None:
         waiting = []
@@ -68,6 +69,7 @@ def truncated_normal(
             _as_items(result)[numbers[piece]] = _as_items(made)
 
     for_parts(groups, fill)
+    may_join()
     return result.reshape(-1)[:size]
 
 
