@@ -8,6 +8,7 @@ from scipy import special
 from weft.framework.types import dtypes
 from weft.testing.op_checks import Case
 
+_COLORS = np.arange(36, dtype=np.float32).reshape(4, 3, 3)
 A = np.array([[0.5, -1.25, 2.0], [-0.75, 1.5, -3.0]], np.float32)
 B = np.array([[1.5, 0.25, -2.5], [2.25, -0.5, 1.0]], np.float32)
 POSITIVE = np.array([[0.5, 1.25, 2.0], [0.75, 1.5, 3.0]], np.float32)
@@ -222,6 +223,11 @@ CASTS = [
 REDUCTIONS = [
     *_reduction("Sum", np.sum),
     *_reduction("Mean", np.mean),
+    Case("Sum", [_COLORS, [0, 1]], expected=lambda x, a: x.sum((0, 1)), variant="of colors", sweep=False),
+    Case("Mean", [_COLORS[:, ::-1], [-2, 0]], {"keep_dims": True}, expected=lambda x, a: x.mean((0, 1), keepdims=True),
+         variant="of colors", sweep=False),
+    Case("Sum", [_COLORS.astype(np.int32) << 25, [1, 0]], expected=lambda x, a: x.sum((0, 1), dtype=np.int32),
+         variant="wraps around", sweep=False),
     Case("Mean", [np.array([[7, -7, -8]], np.int32), 1], expected=lambda x, a: np.array([-2]), variant="ints"),
     *_reduction("Max", np.max),
     *_reduction("Min", np.min),

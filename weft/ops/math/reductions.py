@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from weft.ops.symbolic_gradient import vjp
 QUANTIZED = (dtypes.qint8, dtypes.quint8, dtypes.qint32, dtypes.qint16, dtypes.quint16)
 REDUCIBLE = (*NUMBERS, *QUANTIZED)
 ORDERED = (*REAL, *QUANTIZED)
+_FEW: Final = 32
 
 
 def _reduced(node: Operation) -> list[Dims]:
@@ -170,11 +171,24 @@ def _euclidean_norm_gradient(node: Operation, grad: Tensor) -> Gradients:
 _SIGNATURE = "input: T, reduction_indices: Tidx -> output: T"
 
 
+def _added_up(xp: ArrayModule, x: Array, axes: tuple[int, ...], keep_dims: bool, dtype: Array) -> Array:
+    if xp is not np:
+        return xp.sum(x, axis=axes, keepdims=keep_dims, dtype=dtype)
+    # The function behind NumPy's `sum`, which costs as much again around it for a picture.
+    add_up: Callable[..., Array] = np.add.reduce
+    if len(axes) > 1 and axes[-2] == axes[-1] - 1 and axes[-1] < x.ndim - 1 and math.prod(x.shape[axes[-1] + 1 :]) < _FEW:
+        # NumPy adds up as many at a time as lie behind the axes, such as the three colours of a picture: with the last axis
+        # left for afterwards it is all of a line. 4 us for 32 x 32 instead of 16, 23 for 224 x 224 instead of 720 (two cores,
+        # December 2026).
+        x = add_up(x, axis=axes[:-1], keepdims=True, dtype=dtype)
+    return add_up(x, axis=axes, keepdims=keep_dims, dtype=dtype)
+
+
 @op("Sum", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_sum_gradient, static=("reduction_indices",),
     gradient_nodes=of_sum, types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def sum_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The sum over the dimensions listed: `[...], [k] -> [*rest]`."""
-    return xp.sum(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims, dtype=input.dtype)
+    return _added_up(xp, input, reduced_axes(input, reduction_indices), keep_dims, input.dtype)
 
 
 @op("Mean", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_mean_gradient, static=("reduction_indices",),
@@ -193,9 +207,7 @@ def mean_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_d
         return (xp.sign(total) * (xp.abs(total) // np.array(max(count, 1), wide))).astype(input.dtype)
     # Narrow floats are summed in float32, as XLA does.
     wide = np.float32 if input.dtype.itemsize < 4 else input.dtype
-    # The function behind NumPy's `sum`, which costs as much again around it for a picture.
-    add_up: Callable[..., Array] = np.add.reduce if xp is np else xp.sum
-    total = add_up(input, axis=axes, keepdims=keep_dims, dtype=wide)
+    total = _added_up(xp, input, axes, keep_dims, wide)
     return (total / total.dtype.type(count)).astype(input.dtype)
 
 
