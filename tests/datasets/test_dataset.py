@@ -1,6 +1,7 @@
 """Datasets and iterators through the public API, in one process."""
 
 import contextlib
+import gzip
 import itertools
 import types
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.ops.data import files
 
 
 @pytest.fixture(autouse=True)
@@ -352,3 +354,21 @@ def test_a_shuffle_has_one_order_whether_elements_come_one_by_one_or_many_at_a_t
     singly, together = order(one_by_one)
     assert singly == together
     assert order(rows) == order(by_numbers) == [singly, singly]
+
+
+@pytest.mark.parametrize("compression", ["", "GZIP"])
+@pytest.mark.parametrize("block_bytes", [1, 2, 3, 1 << 18])
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (b"a\nb\r\n\r\n\nc\r\n\r", [b"a", b"b", b"", b"", b"c"]),  # as TensorFlow 2.21 and 1.15 have it
+        (b"one\ntwo", [b"one", b"two"]),
+        (b"\n", [b""]),
+        (b"", []),
+    ],
+)
+def test_lines_are_those_of_tensorflow(tmp_path, monkeypatch, text, lines, block_bytes, compression):
+    monkeypatch.setattr(files, "_BLOCK_BYTES", block_bytes)
+    path = tmp_path / "lines"
+    path.write_bytes(gzip.compress(text) if compression else text)
+    assert elements(tf.data.TextLineDataset(str(path), compression_type=compression)) == lines
