@@ -61,7 +61,7 @@ class Run:
 
 
 class Attempt:
-    """The parking of a kernel that does at once what it is to do, or nothing: what it asked for is given up.
+    """The parking of kernels that do at once what they are to do, or nothing: what the last one asked for is given up.
 
     Args:
         session: whose step it is.
@@ -154,10 +154,10 @@ class Rounds:
     def _take(self, run: Run, rounds: list[list[Array]]) -> tuple[list[list[Array]], OpError | None, bool]:
         taking = self._taking
         inputs = _inputs(taking, run.named)
+        attempt = Attempt(run.session, taking.device, run.step_id)
         while len(rounds) < self._most:
             if rounds and not run.go_on():
                 break
-            attempt = Attempt(run.session, taking.device, run.step_id)
             try:
                 made = taking.run(inputs, run.session, attempt.context, None)
             except Parked:
