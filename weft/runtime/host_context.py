@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -101,8 +102,7 @@ class HostContext:
         if parking is not None and isinstance(parking.resource, kind):
             # Also one that has been dropped meanwhile: the request that waits at it tells how that ends.
             return parking.resource
-        text = handle.item() if hasattr(handle, "item") else handle
-        container, _, name = bytes(text).decode().split("\0")
+        container, name = _named_by(handle.item() if hasattr(handle, "item") else handle)
         found = self._session.resources.find(container, kind, name)
         if parking is not None:
             parking.resource = found
@@ -154,6 +154,13 @@ class HostContext:
     def raise_if_cancelled(self) -> None:
         """Raise the step's error when it has one."""
         self._cancellation.raise_if_cancelled()
+
+
+@functools.lru_cache(maxsize=1024)
+def _named_by(handle: bytes) -> tuple[str, str]:
+    """The container and the name of the resource that a handle names."""
+    container, _, name = bytes(handle).decode().split("\0")
+    return container, name
 
 
 class HostCaller:
