@@ -18,9 +18,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
+
+from benchmarks import compiled_code
 
 DIRECTORY_VARIABLE = "BENCHMARK_PROFILE"
 CATEGORIES = ("client", "plan", "dispatch", "kernels", "XLA", "wire", "wait", "other")
@@ -60,6 +62,8 @@ class Report:
     steps: int | None
     seconds: dict[str, float]
     top: list[tuple[str, float]]
+    compiled: dict[str, float] = field(default_factory=dict)
+    """Seconds of a step in compiled code, by kind of operation, on all threads that share the work."""
 
 
 def is_on() -> bool:
@@ -100,7 +104,9 @@ def _top(stats: pstats.Stats) -> list[tuple[str, float]]:
     return [(f"{'/'.join(path.split('/')[-2:])}:{line} {name}", own) for (path, line, name), (_, _, own, *_) in ordered]
 
 
-def _write(process: str, profilers: list[cProfile.Profile], steps_taken: int | None) -> None:
+def _write(
+    process: str, profilers: list[cProfile.Profile], steps_taken: int | None, compiled: dict[str, float] | None = None
+) -> None:
     stats: pstats.Stats | None = None
     for profiler in profilers:
         profiler.create_stats()
@@ -113,16 +119,21 @@ def _write(process: str, profilers: list[cProfile.Profile], steps_taken: int | N
     if stats is None:
         return
     report = {"process": process, "steps": steps_taken, "seconds": categories(stats), "top": _top(stats)}
+    report["compiled"] = compiled or {}
     name = f"{time.time_ns()}-{os.getpid()}.json"
     (Path(os.environ[DIRECTORY_VARIABLE]) / name).write_text(json.dumps(report))
 
 
 def steps(call: Callable[[], object], *, count: int, process: str = "program") -> None:
-    """Profile `count` calls on this thread; nothing unless a profile was asked for."""
-    if is_on():
-        with whole(count, process):
-            for _ in range(count):
-                call()
+    """Profile `count` calls on this thread, and then what compiled code does; nothing unless a profile was asked for."""
+    if not is_on():
+        return
+    profiler = cProfile.Profile()
+    profiler.enable()
+    for _ in range(count):
+        call()
+    profiler.disable()
+    _write(process, [profiler], count, compiled_code.seconds(call))
 
 
 @contextmanager
@@ -182,7 +193,16 @@ def lines(report: Report) -> list[str]:
     text = [f"  {report.process}{about}"]
     text.append("    " + "  ".join(f"{name} {own / total:.0%}" for name, own in shares if own / total >= 0.005))
     text += [f"      {own / total:6.1%}  {name}" for name, own in report.top if own <= total]
-    return text
+    return text + _compiled_lines(report.compiled)
+
+
+def _compiled_lines(compiled: dict[str, float]) -> list[str]:
+    total = sum(compiled.values())
+    if not total:
+        return []
+    shares = sorted(compiled.items(), key=lambda item: -item[1])
+    split = "  ".join(f"{kind} {own / total:.0%}" for kind, own in shares if own / total >= 0.005)
+    return [f"    compiled code, {total * 1e6:,.0f} µs of its threads a step", f"      {split}"]
 
 
 def _per_step(steps_taken: int | None, total_s: float) -> str:

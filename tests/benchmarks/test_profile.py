@@ -7,8 +7,11 @@ import pstats
 import time
 from pathlib import Path
 
+import jax
+import numpy as np
 import pytest
 
+from benchmarks.compiled_code import kind_of, seconds
 from benchmarks.framework import ROOT
 from benchmarks.profile import BY_PATH, DIRECTORY_VARIABLE, Report, categories, category_of, lines, read_reports, steps
 
@@ -60,6 +63,39 @@ def test_a_report_prints_shares_and_the_costliest_functions() -> None:
     assert "client 75%  wait 25%" in printed
     assert "40 µs" in printed
     assert "50.0%  session.py:1 run" in printed
+
+
+def test_a_report_prints_what_compiled_code_does() -> None:
+    compiled = {"loops": 0.001, "convolutions by oneDNN": 0.003}
+    printed = "\n".join(lines(Report("program", 100, {"XLA": 0.4}, [], compiled)))
+    assert "compiled code, 4,000 µs of its threads a step" in printed
+    assert "convolutions by oneDNN 75%  loops 25%" in printed
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("ffi_call.5__onednn$convolution", "convolutions by oneDNN"),
+        ("conv_general_dilated.2", "convolutions by Eigen"),
+        ("dot_general.8", "products and sums"),
+        ("ynn_fusion.3", "products and sums"),
+        ("transpose_copy_fusion.1", "copies"),
+        ("multiply_subtract_fusion", "loops"),
+        ("while.5", ""),
+        ("end: dot_general.8", ""),
+        ("ThunkExecutor::Execute (wait for completion)", ""),
+    ],
+)
+def test_an_operation_is_of_the_kind_that_its_name_says(name: str, kind: str) -> None:
+    assert kind_of(name) == kind
+
+
+def test_operations_of_compiled_code_are_timed() -> None:
+    double = jax.jit(lambda x: x @ x + 1.0)
+    ones = np.ones((64, 64), np.float32)
+    double(ones).block_until_ready()
+    found = seconds(lambda: double(ones).block_until_ready(), 3)
+    assert found["products and sums"] > 0.0
 
 
 def test_what_a_servers_threads_wait_is_told_apart() -> None:
