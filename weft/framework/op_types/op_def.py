@@ -122,6 +122,7 @@ class Traits(TypedDict, total=False):
     memory_bound: bool
     ufunc: np.ufunc | None
     droppable: OfNode[bool] | None
+    draw_many: Rule | None
     ranks: Mapping[str, int]
     static: Sequence[str]
     static_members: OfNode[Sequence[int]] | None
@@ -202,6 +203,9 @@ class OpDef:
     droppable: OfNode[bool] | None = None
     """`droppable(op)` of an op that takes long: whether the host leaves it out where nothing takes its result, as XLA does with
     all that is pure. It is one that refuses nothing then."""
+    draw_many: Rule | None = None
+    """`draw_many(count, *inputs, take, **keywords)` of a random op: what so many runs of its kernel on NumPy make with these
+    inputs, one after the other, along a new first axis; None, with nothing taken, where it is not for such inputs."""
 
     ranks: Mapping[str, int] = field(default_factory=dict)
     """The rank that an input must have, by its name, beyond what `infer` refuses; `AtLeast` and `AtMost` for a bound."""

@@ -42,8 +42,35 @@ def shape_from_input(node: Operation) -> list[Dims]:
     return [constant_shape(node.inputs[0])]
 
 
+def _starts(take: Take, count: int, size: int) -> Array | None:
+    """Where the blocks of so many runs begin that draw so many values each; None where these are not few."""
+    if not 0 < size <= 4 * philox.FEW:
+        return None
+    return take(count * size * _RESERVED) + np.arange(count, dtype=np.uint64) * np.uint64(size * _RESERVED)
+
+
+def _many_uniform(
+    count: int, shape: Array, *, seed: int = 0, seed2: int = 0, dtype: DType, take: Take = from_the_start
+) -> Array | None:
+    starts = _starts(take, count, size := sampling.element_count(shape))
+    if starts is None:
+        return None
+    rule = sampling.UNIFORM[np.dtype(dtype.as_numpy_dtype)]
+    return sampling.draw_many(philox.stream_of_seeds(seed, seed2), starts, size, rule).reshape((count, *shape))
+
+
+def _many_integers(
+    count: int, shape: Array, minval: Array, maxval: Array, *, seed: int = 0, seed2: int = 0, take: Take = from_the_start
+) -> Array | None:
+    size = sampling.element_count(shape)
+    starts = _starts(take, count, size) if minval < maxval else None
+    if starts is None:
+        return None
+    return sampling.many_integers(philox.stream_of_seeds(seed, seed2), starts, size, minval, maxval).reshape((count, *shape))
+
+
 @op("RandomUniform", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
-    static=("shape",), types=_DRAWN)  # fmt: skip
+    static=("shape",), types=_DRAWN, draw_many=_many_uniform)  # fmt: skip
 def random_uniform_node(
     xp: ArrayModule,
     shape: Array,
@@ -114,7 +141,8 @@ def _check_limits(node: Operation, shape: Array, minval: Array, maxval: Array) -
 @op("RandomUniformInt", "shape: T, minval: Tout, maxval: Tout -> output: Tout",
     ranks={"minval": 0, "maxval": 0},
     infer=shape_from_input, gradient=None,
-    stateful=True, static=("shape",), check=_check_limits, types={"Tout": INDEX, "T": INDEX})  # fmt: skip
+    stateful=True, static=("shape",), check=_check_limits, types={"Tout": INDEX, "T": INDEX},
+    draw_many=_many_integers)  # fmt: skip
 def random_uniform_int(
     xp: ArrayModule, shape: Array, minval: Array, maxval: Array, *, seed: int = 0, seed2: int = 0, take: Take = from_the_start
 ) -> Result:

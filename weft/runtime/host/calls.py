@@ -191,6 +191,26 @@ class RandomCall(KernelCall):
         """Call the kernel."""
         self._put(self._kernel(*self._gather(values), take=frame.streams[self._instruction.random].take), values)
 
+    def draw_together(self, rounds: Sequence[list[Array]], frame: Frame) -> bool:
+        """Draw for several rounds at once, the same numbers as for one after the other; says whether that was possible."""
+        drawn = self._drawn_for(rounds, frame)
+        if drawn is None:
+            return False
+        for number, values in enumerate(rounds):
+            values[self._output] = drawn[number, ...]
+        return True
+
+    def _drawn_for(self, rounds: Sequence[list[Array]], frame: Frame) -> Array | None:
+        draw_many, arguments = self._instruction.op_def.draw_many, self._gather(rounds[0])
+        if draw_many is None or not all(_are_the_same(self._gather(values), arguments) for values in rounds):
+            return None
+        take = frame.streams[self._instruction.random].take
+        return draw_many(len(rounds), *arguments, take=take, **self._instruction.keywords)
+
+
+def _are_the_same(some: Sequence[Array], others: Sequence[Array]) -> bool:
+    return all(one is other for one, other in zip(some, others, strict=True))
+
 
 class HostCall(KernelCall):
     """A host op, which gets a context, and opens the files that its session may."""

@@ -27,7 +27,7 @@ from weft.framework.building.aliases import Array
 from weft.framework.nodes.operation import Operation
 from weft.framework.op_types.op_role import Role
 from weft.platform.process.interrupts import deferred_interrupts
-from weft.runtime.host.calls import Call, Loads, RowUpdate, call_of
+from weft.runtime.host.calls import Call, Loads, RandomCall, RowUpdate, call_of
 from weft.runtime.host.frame import PLAIN, Frame
 from weft.runtime.host.host_control_flow import BranchCall, HostBody, LoopCall
 from weft.runtime.host.joint_updates import JointUpdate, grouped
@@ -102,6 +102,8 @@ class HostProgram:
         error: OpError | None = None
         with np.errstate(all="ignore"):
             for call in self.calls:
+                if isinstance(call, RandomCall) and rounds and call.draw_together(rounds, frame):
+                    continue
                 run = call.run
                 for number, values in enumerate(rounds):
                     try:
@@ -119,6 +121,8 @@ class HostProgram:
         left = list(enumerate(rounds))
         with np.errstate(all="ignore"):
             for call in self.calls:
+                if isinstance(call, RandomCall) and left and call.draw_together([values for _, values in left], frame):
+                    continue
                 run, count = call.run, len(errors)
                 for number, values in left:
                     try:

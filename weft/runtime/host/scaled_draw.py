@@ -54,6 +54,20 @@ class ScaledDraw(RandomCall):
         take = frame.streams[self._instruction.random].take
         values[self._made] = self._kernel(*self._gather(values), take=take, finish=partial(_finish, steps))
 
+    def draw_together(self, rounds: Sequence[list[Array]], frame: Frame) -> bool:
+        """As RandomCall's, where all rounds have the same scalars."""
+        places = [place for _, place, _ in self._steps]
+        first = rounds[0]
+        if not all(values[place] is first[place] for values in rounds for place in places):
+            return False
+        drawn = self._drawn_for(rounds, frame)
+        if drawn is None:
+            return False
+        _finish([(ufunc, first[place], is_first) for ufunc, place, is_first in self._steps], drawn)
+        for number, values in enumerate(rounds):
+            values[self._made] = drawn[number, ...]
+        return True
+
 
 def _finish(steps: Sequence[tuple[np.ufunc, Array, bool]], drawn: Array) -> None:
     for ufunc, scalar, is_first in steps:
