@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.framework import framework
+from benchmarks.framework import framework, have_code_made_beside_steps
 from benchmarks.programs.films import example, features
 from benchmarks.timing import Sample, cpu_seconds_per_call
 
@@ -33,6 +33,7 @@ def queue_pipeline() -> Sample:
 
 def image_pipeline() -> Sample:
     """Sixteen queue runners read raw images of 32x32 and distort them, as CIFAR-10's tutorial does."""
+    have_code_made_beside_steps()
     tf = framework()
     with tempfile.TemporaryDirectory() as directory:
         image, label = _distorted(tf, _images(directory))

@@ -153,6 +153,27 @@ def test_a_failed_dispatch_leaves_no_lock_and_no_half_update(make_parts: MakePar
     assert slot.lock.acquire(blocking=False)
 
 
+@pytest.mark.parametrize(("code_s", "on_host"), [(100.0, 8), (1e-9, 0)])
+def test_rounds_of_a_compiled_stage_run_on_the_host_where_they_were_quicker(
+    doubled: Any, code_s: float, on_host: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    staged = Staged(doubled)
+    for _ in range(COLD_RUNS + 1):
+        staged.run(np.ones(3, np.float32))
+    assert staged.is_compiled
+    # As where code is made beside the steps, by times that were measured before.
+    monkeypatch.setattr(staged.session, "waits_for_code", False)
+    monkeypatch.setattr(staged.stage, "_round_s", 0.001)
+    monkeypatch.setattr(staged.stage.times.compiled, "timed_runs", 4)
+    monkeypatch.setattr(staged.stage.times.compiled, "timed_s", 4 * code_s)
+    before = staged.stage.times.host.runs
+    rounds = [(np.full(3, number, np.float32),) for number in range(8)]
+    made, error = staged.stage.run_rounds(rounds, staged.session, staged._context)
+    assert error is None
+    assert [np.asarray(value).tolist() for (value,) in made] == [[2.0 * number + 1] * 3 for number in range(8)]
+    assert staged.stage.times.host.runs - before == on_host
+
+
 def test_a_traced_run_tells_the_time_of_each_node(doubled: Any) -> None:
     staged = Staged(doubled)
     told: list[tuple[str, str]] = []

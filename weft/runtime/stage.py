@@ -41,6 +41,10 @@ _LONG_COMPILATION: Final = 16
 """To hand a stage of fewer nodes to another thread, until it is compiled, is not worth it: its code is soon made."""
 
 
+_TRIED_RUNS: Final = 3
+"""So many timed runs of code tell whether rounds on the host are quicker."""
+
+
 class Stage:
     """One stage of a partition; shared by all steps that run it, from any thread.
 
@@ -82,6 +86,8 @@ class Stage:
         self._compiled_way = CompiledWay(program, wiring, device, rules, self.host, times)
         self._choice = rules.fixed
         self._small: SmallWay | None = None
+        self._round_s = 0.0
+        """How long each of the last rounds side by side took on the host."""
         self._price_s: float | None = None
         """What its code costs, where it runs on the host until its runs have taken as long."""
         # None until it is settled. A method of this stage would keep it alive until a garbage collection.
@@ -118,7 +124,8 @@ class Stage:
             The outputs of each round before the one that failed, or of all; the error of that one.
         """
         count = len(inputs_of)
-        if count < 2 or not self._is_for_host(inputs_of):
+        waits = session.waits_for_code or self.rules.waits_for_code
+        if count < 2 or not self._is_for_host(inputs_of, may_choose=not waits):
             outputs_of: list[Sequence[Array]] = []
             try:
                 for inputs in inputs_of:
@@ -130,18 +137,28 @@ class Stage:
         times.runs += count
         begin_s, begin_of_thread_s = time.perf_counter(), time.thread_time()
         made = self.host.run_rounds(inputs_of, session, context)
+        took_s = time.perf_counter() - begin_s
         times.host.timed_runs += count
-        times.host.timed_s += time.perf_counter() - begin_s
+        times.host.timed_s += took_s
+        self._round_s = took_s / count
         if self._way is None:
             self.host.counted.note_time(time.thread_time() - begin_of_thread_s, count)
         return made
 
-    def _is_for_host(self, inputs_of: Sequence[Sequence[Array]]) -> bool:
-        """Whether all these runs would go on the host, now that its way is known."""
+    def _is_for_host(self, inputs_of: Sequence[Sequence[Array]], may_choose: bool) -> bool:
+        """Whether all these runs go on the host, now that its way is known: also where code takes longer than rounds did.
+
+        Args:
+            inputs_of: the inputs of each.
+            may_choose: whether times may decide; numbers of code differ in their last digits.
+        """
         if self._small is not None:
             return all(map(self._small.fits, inputs_of))
         way = None if self._choice is None else self._choice.way
         is_unpaid = way is Way.UNPAID and self._price_s is not None and self.host.counted.seconds < self._price_s
+        compiled = self.times.compiled
+        if way is Way.COMPILED and may_choose and compiled.timed_runs >= _TRIED_RUNS:
+            return 0.0 < self._round_s < compiled.timed_s / compiled.timed_runs
         return way is Way.HOST or is_unpaid
 
     @property
