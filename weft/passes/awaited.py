@@ -33,7 +33,12 @@ def may_block(op: Operation) -> bool:
 
 def may_wait(op: Operation) -> bool:
     """Whether a host op may wait for anything, its files included, or run code of the program or functions of the graph."""
-    return may_block(op) or op.op_def.may_wait or bool(op.op_def.calls)
+    return op.op_def.is_host and (may_block(op) or op.op_def.may_wait or bool(op.op_def.calls))
+
+
+def only_looks(op: Operation) -> bool:
+    """Whether a node leaves all that others see as it is; its own stream of random numbers nobody else sees."""
+    return not (op.op_def.is_host and op.op_def.stateful) or op.op_def.only_looks or op.op_def.is_random
 
 
 def awaited_sets(

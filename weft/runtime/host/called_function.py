@@ -11,7 +11,7 @@ from weft.framework.graphs.func_graph import FuncGraph
 from weft.framework.nodes.node_types import group
 from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types.dtypes import resource
-from weft.passes.awaited import may_wait
+from weft.passes.awaited import may_wait, only_looks
 from weft.passes.bodies import body_nodes
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.host_program import HostProgram
@@ -116,7 +116,7 @@ def _planned(function: FuncGraph, slots: Sequence[VariableSlot | None], bind: Bi
     inputs = [tensor for tensor in function.inputs if behind.get(tensor) is None]
     program = build_program(body_nodes(function), inputs, function.outputs, bind.inside(behind))
     ops = list(_instructions(program))
-    waits = any(each.op_def.is_host and may_wait(each.op) for each in ops)
+    waits = any(may_wait(each.op) for each in ops)
     return _Planned(function.name, HostProgram(program), program.random_nodes, waits, not waits and all(map(_is_pure, ops)))
 
 
@@ -129,7 +129,5 @@ def _instructions(program: Program) -> Iterator[Instruction]:
 
 
 def _is_pure(each: Instruction) -> bool:
-    """Whether a node leaves all that others see as it is; its own stream of random numbers nobody else sees."""
-    if each.updates:
-        return False
-    return not (each.op_def.is_host and each.op_def.stateful) or each.op_def.only_looks or each.random >= 0
+    """Whether a node leaves all that others see as it is, variables too."""
+    return not each.updates and only_looks(each.op)

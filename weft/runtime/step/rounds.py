@@ -18,7 +18,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -27,8 +26,7 @@ from weft.errors import CancelledError, OpError
 from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Parked
 from weft.framework.nodes.operation import Operation
-from weft.framework.types import dtypes
-from weft.passes.awaited import may_block, names_resource
+from weft.passes.awaited import may_block, names_resource, only_looks
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.executor import Executor
 from weft.runtime.host_context import HostContext
@@ -114,7 +112,7 @@ class Rounds:
         self._putting = putting
         self._turn = threading.Lock()
         self._waiting = threading.Lock()  # of the thread that waits for an element, before the others do
-        self._most = _LEAST
+        self._most = 1  # until one tells how long they take
 
     def run(self, run: Run) -> tuple[OpError | None, bool]:
         """Run the rounds for which all is there, or else one, which waits.
@@ -122,33 +120,24 @@ class Rounds:
         Returns:
             The error of the round that failed, all before it being done; whether another was asked for and has not run.
         """
-        begin_s = time.thread_time()
-        is_short = self._most >= _LEAST
-        rounds, error, is_asked = self._take_turn(run, []) if is_short else ([], None, True)
+        rounds: list[list[Array]] = []
+        error: OpError | None = None
+        is_asked = True
+        if self._most >= _LEAST:
+            rounds, error, is_asked = self._take_turn(run, rounds)
         if not rounds and error is None:
-            try:
-                first = self._wait(run)
-            except OpError as failed:
-                return failed, False
-            if is_short:
-                rounds, error, is_asked = self._take_turn(run, [first])
-            else:
-                rounds, is_asked = [first], False
-                error = self._compute(rounds, run)
-        count = len(rounds)
+            rounds, error, is_asked = self._wait(run)
         failure = _run_stage(self._putting, rounds, run)
-        if count:
-            most = int(sys.getswitchinterval() * count / max(time.thread_time() - begin_s, 1e-6))
-            # One by itself takes longer than it would among others.
-            if count > 1 or most < _LEAST or not is_short:
-                self._most = min(_MOST, most)
         return (error, is_asked) if failure is None else (failure, False)
 
     def _take_turn(self, run: Run, begun: list[list[Array]]) -> tuple[list[list[Array]], OpError | None, bool]:
         """Begin rounds behind those that are begun as long as what they take is there; run all as far as nobody waits."""
         with self._turn:
+            begin_s = time.perf_counter()
             rounds, error, is_asked = self._take(run, begun)
+            count = len(rounds)
             failure = self._compute(rounds, run)
+            self._note(count, time.perf_counter() - begin_s)
         return (rounds, error, is_asked) if failure is None else (rounds, failure, False)
 
     def _take(self, run: Run, rounds: list[list[Array]]) -> tuple[list[list[Array]], OpError | None, bool]:
@@ -169,18 +158,36 @@ class Rounds:
             rounds.append(_with(taking, run.named, made))
         return rounds, None, False
 
-    def _wait(self, run: Run) -> list[Array]:
-        """Begin one round; waits for what it takes."""
-        taking = self._taking
-        with self._waiting:
-            made = taking.run(_inputs(taking, run.named), run.session, run.context(taking), None)
-        return _with(taking, run.named, made)
+    def _wait(self, run: Run) -> tuple[list[list[Array]], OpError | None, bool]:
+        """Begin one round, which waits for what it takes, and behind it those for which all is there."""
+        taking, begin_s = self._taking, time.thread_time()
+        try:
+            with self._waiting:
+                made = taking.run(_inputs(taking, run.named), run.session, run.context(taking), None)
+        except OpError as error:
+            return [], error, False
+        rounds, took_s = [_with(taking, run.named, made)], time.thread_time() - begin_s
+        if self._most >= _LEAST:
+            return self._take_turn(run, rounds)
+        begin_s = time.perf_counter()
+        failure = self._compute(rounds, run)
+        self._note(1, took_s + time.perf_counter() - begin_s)
+        return rounds, failure, False
 
     def _compute(self, rounds: list[list[Array]], run: Run) -> OpError | None:
         error: OpError | None = None
         for stage in self._computing:
             error = _run_stage(stage, rounds, run) or error
         return error
+
+    def _note(self, count: int, took_s: float) -> None:
+        """Note how long so many rounds took, by the clock: who reads files or sleeps does so beside other threads."""
+        if not count:
+            return
+        most = int(sys.getswitchinterval() * count / max(took_s, 1e-6))
+        # One by itself takes longer than it would among others.
+        if count > 1 or most < _LEAST or self._most < _LEAST:
+            self._most = min(_MOST, most)
 
 
 def _run_stage(stage: Stage, rounds: list[list[Array]], run: Run) -> OpError | None:
@@ -206,7 +213,9 @@ def rounds_of(executor: Executor) -> Rounds | None:
     if len(blocking) != 2 or not all(op.op_def.may_leave or op.op_def.parks for op in blocking):
         return None
     taker, putter = blocking
-    if not taker.outputs or putter.outputs or any(map(_holds_apart, stages)) or _is_shared(nodes):
+    if not taker.outputs or putter.outputs or not set(taker.inputs).isdisjoint(putter.inputs) or any(map(_holds_apart, stages)):
+        return None
+    if not all(op in blocking or names_resource(op) or only_looks(op) for op in nodes):
         return None
     naming = {stage.number for stage in stages if all(map(names_resource, stage.program.nodes))}
     (taking,) = (stage for stage in stages if taker in stage.program.nodes)
@@ -223,16 +232,6 @@ def rounds_of(executor: Executor) -> Rounds | None:
 def _holds_apart(stage: Stage) -> bool:
     """Whether runs of a stage are to be apart: they change variables, may be endless, or go elsewhere."""
     return bool(stage.program.written_slots) or stage.has_loops or bool(stage.sends)
-
-
-def _is_shared(nodes: Sequence[Operation]) -> bool:
-    """Whether nodes of different types use one resource, as a lookup and an insertion do: rounds could see each other."""
-    users: defaultdict[object, set[str]] = defaultdict(set)
-    for op in nodes:
-        for tensor in op.inputs:
-            if tensor.dtype == dtypes.resource or tensor.dtype.is_ref:
-                users[tensor].add(op.type)
-    return any(len(types) > 1 for types in users.values())
 
 
 def _waited_for(stage: Stage, stages: Sequence[Stage]) -> set[int]:
