@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from typing import Final
 
 from weft.errors import InternalError, OpError
 from weft.framework.building.aliases import Array
@@ -13,6 +15,9 @@ from weft.runtime.step.rounds import Rounds, Run
 from weft.runtime.step.step import Inbox, Step
 from weft.runtime.ways.host_way import ContextOf
 
+# Of steps that are run as one; meanwhile a recording that begins does not see them.
+_REPEATED_S: Final = 0.05
+
 
 class RepeatedStep(Step):
     """As Step, of a partition without feeds and messages; see there. Its values are those of the last run.
@@ -22,7 +27,7 @@ class RepeatedStep(Step):
         rounds: how runs may be made side by side; None where they may not. The rest is Step's.
     """
 
-    __slots__ = ("_go_on", "_rounds")
+    __slots__ = ("_ends_s", "_go_on", "_rounds")
 
     def __init__(
         self,
@@ -38,6 +43,7 @@ class RepeatedStep(Step):
         self._parks = False
         self._go_on = go_on
         self._rounds = rounds
+        self._ends_s = self.began_s + _REPEATED_S
 
     def start(self) -> None:
         """Begin; in rounds on a thread of the pool, which may wait."""
@@ -47,7 +53,7 @@ class RepeatedStep(Step):
             self._executor.pool.submit(lambda rounds=self._rounds: self._run_in(rounds))  # type: ignore[misc]
 
     def _end(self) -> list[Stage]:
-        if self.error is not None or self._rounds is not None or not self._go_on():
+        if self.error is not None or self._rounds is not None or not self._goes_on():
             return super()._end()
         executor, last = self._executor, self.flow
         self.flow = flow = Dataflow(executor, ())
@@ -74,7 +80,7 @@ class RepeatedStep(Step):
                 error, is_asked = rounds.run(run)
                 if error is not None:
                     raise error
-                is_asked = is_asked or self._go_on()
+                is_asked = is_asked or self._goes_on()
         except OpError as error:
             self.abort(error)
         except Exception as error:
@@ -83,6 +89,10 @@ class RepeatedStep(Step):
             self.abort(failure)
         else:
             self._end()
+
+    def _goes_on(self) -> bool:
+        """Whether to run again now. A thread that waited long for its turn has all of it, so rounds look at no clock."""
+        return time.monotonic() < self._ends_s and self._go_on()
 
     def _context_of(self, stage: Stage) -> ContextOf:
         return lambda op: self._context(op, stage, None, None)

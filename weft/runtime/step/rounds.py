@@ -26,7 +26,7 @@ from weft.errors import CancelledError, OpError
 from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Parked
 from weft.framework.nodes.operation import Operation
-from weft.passes.awaited import may_block, names_resource, only_looks
+from weft.passes.awaited import may_block, may_wait, names_resource, only_looks
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.executor import Executor
 from weft.runtime.host_context import HostContext
@@ -110,6 +110,10 @@ class Rounds:
         self._taking = taking
         self._computing = computing
         self._putting = putting
+        waits = any(may_wait(op) for stage in computing for op in stage.program.nodes)
+        # Who reads files or sleeps does so beside other threads. Of what computes the wait for the interpreter does not count:
+        # rounds by themselves contend for it, and would seem long for that.
+        self._clock = time.perf_counter if waits else time.thread_time
         self._turn = threading.Lock()
         self._waiting = threading.Lock()  # of the thread that waits for an element, before the others do
         self._most = 1  # until one tells how long they take
@@ -133,11 +137,11 @@ class Rounds:
     def _take_turn(self, run: Run, begun: list[list[Array]]) -> tuple[list[list[Array]], OpError | None, bool]:
         """Begin rounds behind those that are begun as long as what they take is there; run all as far as nobody waits."""
         with self._turn:
-            begin_s = time.perf_counter()
+            begin_s = self._clock()
             rounds, error, is_asked = self._take(run, begun)
             count = len(rounds)
             failure = self._compute(rounds, run)
-            self._note(count, time.perf_counter() - begin_s)
+            self._note(count, self._clock() - begin_s)
         return (rounds, error, is_asked) if failure is None else (rounds, failure, False)
 
     def _take(self, run: Run, rounds: list[list[Array]]) -> tuple[list[list[Array]], OpError | None, bool]:
@@ -169,9 +173,9 @@ class Rounds:
         rounds, took_s = [_with(taking, run.named, made)], time.thread_time() - begin_s
         if self._most >= _LEAST:
             return self._take_turn(run, rounds)
-        begin_s = time.perf_counter()
+        begin_s = self._clock()
         failure = self._compute(rounds, run)
-        self._note(1, took_s + time.perf_counter() - begin_s)
+        self._note(1, took_s + self._clock() - begin_s)
         return rounds, failure, False
 
     def _compute(self, rounds: list[list[Array]], run: Run) -> OpError | None:
@@ -181,7 +185,7 @@ class Rounds:
         return error
 
     def _note(self, count: int, took_s: float) -> None:
-        """Note how long so many rounds took, by the clock: who reads files or sleeps does so beside other threads."""
+        """Note how long so many rounds took."""
         if not count:
             return
         most = int(sys.getswitchinterval() * count / max(took_s, 1e-6))

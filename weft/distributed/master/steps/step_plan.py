@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
@@ -24,9 +24,6 @@ from weft.platform.waits.quick_lately import QuickLately
 from weft.runtime.choice.stage_report import StageReport, not_asked
 from weft.runtime.step.single_step import SingleStep
 from weft.runtime.step.spans import spans
-
-# Of steps that are run as one; meanwhile a recording that begins does not see them.
-_REPEATED_S: Final = 0.05
 
 
 class PlanOwner(Protocol):
@@ -155,10 +152,10 @@ class StepPlan:
             return
         if self._steps.error is not None:
             raise self._steps.error
-        ends_s, counts = time.monotonic() + _REPEATED_S, self._counts
+        counts = self._counts
 
         def goes_on() -> bool:
-            if time.monotonic() >= ends_s or self._steps.error is not None or not go_on():
+            if self._steps.error is not None or not go_on():
                 return False
             counts.ended += 1
             return True
