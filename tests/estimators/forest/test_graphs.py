@@ -166,7 +166,10 @@ def test_a_part_of_examples_and_features() -> None:
             fed = {x: given, y: given.sum(axis=1) > 0}
             session.run(train, fed)
         assert len(set(session.run(sizes))) > 1
-        assert ((session.run(predictions, fed)[:, 1] > 0.5) == fed[y]).mean() > 0.8
+        # Examples enough: which ones each tree has seen is chance.
+        given = random.randn(1000, 6)
+        chosen = session.run(predictions, {x: given})[:, 1] > 0.5
+        assert (chosen == (given.sum(axis=1) > 0)).mean() > 0.7
 
 
 def _continued(folder: Path, steps: Sequence[int]) -> Any:

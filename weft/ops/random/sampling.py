@@ -6,8 +6,8 @@ processor's cache, on all cores; a compiled stage takes them in one expression.
 Nanoseconds of CPU for each of 43 million float32 initial values in the first run of a process, in pages of 4 KiB: before -> in
 each thread's scratch, scaled while they are drawn; TensorFlow 2.21 and 1.15 (two cores with other work, November 2026). Pairs
 of words in one number took a tenth off since, fewer words to say it to NumPy (its functions take a result by position 0.1 µs
-faster than by name, and views are made once) another one: 5.2 to 5.9 for a uniform number, 4.9 to 6.9 in TensorFlow 2.21, and
-2 in the kernel for either (`weft.platform.machine.small_pages`; as before, December 2026).
+faster than by name, and views are made once) another one: 5.8 to 6.7 for a uniform number on two idle cores, 4.1 to 5.3 in
+TensorFlow 2.21, and 2 to 3 and 1 to 2 in the kernel (`weft.platform.machine.small_pages`; December 2026).
 
     uniform             10.3 ->  6.0     4.1     4.7
     normal              13.9 ->  8.0    10.7    13.6
