@@ -21,14 +21,7 @@ def queue_pipeline() -> Sample:
         names = tf.train.string_input_producer([_written(tf, directory)])
         _, record = tf.TFRecordReader().read(names)
         batch = tf.train.shuffle_batch([record], BATCH, SHUFFLED, SHUFFLED // 2)
-        parsed = tf.parse_example(batch, features(tf))["age"]
-        with tf.Session() as session:
-            coordinator = tf.train.Coordinator()
-            threads = tf.train.start_queue_runners(session, coordinator)
-            sample = cpu_seconds_per_call(lambda: session.run(parsed), items=BATCH)
-            coordinator.request_stop()
-        coordinator.join(threads, stop_grace_period_secs=10)
-    return sample
+        return _fed_by_queues(tf, tf.parse_example(batch, features(tf))["age"])
 
 
 def image_pipeline() -> Sample:
@@ -37,14 +30,7 @@ def image_pipeline() -> Sample:
     tf = framework()
     with tempfile.TemporaryDirectory() as directory:
         image, label = _distorted(tf, _images(directory))
-        batch = tf.train.shuffle_batch([image, label], BATCH, SHUFFLED, SHUFFLED // 2, num_threads=16)
-        with tf.Session() as session:
-            coordinator = tf.train.Coordinator()
-            threads = tf.train.start_queue_runners(session, coordinator)
-            sample = cpu_seconds_per_call(lambda: session.run(batch), items=BATCH)
-            coordinator.request_stop()
-        coordinator.join(threads, stop_grace_period_secs=10)
-    return sample
+        return _fed_by_queues(tf, tf.train.shuffle_batch([image, label], BATCH, SHUFFLED, SHUFFLED // 2, num_threads=16))
 
 
 def dataset_pipeline() -> Sample:
@@ -56,6 +42,16 @@ def dataset_pipeline() -> Sample:
         age = tf.data.make_one_shot_iterator(parsed).get_next()["age"]
         with tf.Session() as session:
             return cpu_seconds_per_call(lambda: session.run(age), items=BATCH)
+
+
+def _fed_by_queues(tf: Any, batch: Any) -> Sample:
+    with tf.Session() as session:
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        sample = cpu_seconds_per_call(lambda: session.run(batch), items=BATCH)
+        coordinator.request_stop()
+    coordinator.join(threads, stop_grace_period_secs=10)
+    return sample
 
 
 def _images(directory: str) -> str:

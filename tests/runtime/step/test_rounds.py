@@ -21,13 +21,13 @@ Beside = list[int]
 @pytest.fixture
 def beside(monkeypatch: pytest.MonkeyPatch) -> Beside:
     seen: Beside = []
-    run_rounds = HostProgram.run_rounds
+    run_each = HostProgram.run_each
 
-    def noted(self: HostProgram, inputs_of: Sequence[Any], frame: Any) -> Any:
+    def noted(self: HostProgram, inputs_of: Sequence[Any], frame: Any, *, ends_at_failure: bool) -> Any:
         seen.append(len(inputs_of))
-        return run_rounds(self, inputs_of, frame)
+        return run_each(self, inputs_of, frame, ends_at_failure=ends_at_failure)
 
-    monkeypatch.setattr(HostProgram, "run_rounds", noted)
+    monkeypatch.setattr(HostProgram, "run_each", noted)
     return seen
 
 
@@ -188,6 +188,21 @@ def _called(source: tf.FIFOQueue) -> tf.Tensor:
     result = tf.py_func(call, [source.dequeue()], tf.float32)
     result.set_shape([])
     return result
+
+
+def test_of_a_shared_queue_no_thread_holds_more_than_one_element(beside: Beside) -> None:
+    source = tf.FIFOQueue(100, [tf.float32], [[]], shared_name="jobs")
+    target = _into_queue(tf.square(source.dequeue()), capacity=2)
+    put, size, one = source.enqueue_many(np.arange(60, dtype=np.float32)), source.size(), target.dequeue()
+    with tf.Session() as session:
+        session.run(put)
+        with running(session) as coordinator:
+            found = [float(session.run(one)) for _ in range(50)]
+            coordinator.request_stop()
+        # What is not in the target, or taken out of it, is one at most.
+        assert session.run(size) >= 60 - 50 - 2 - 1
+    assert found == [float(number**2) for number in range(50)]
+    assert beside == []
 
 
 @pytest.mark.parametrize(

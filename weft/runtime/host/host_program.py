@@ -93,29 +93,19 @@ class HostProgram:
         results = self._run(values, frame) if check is None else self._run_checked(values, frame, check)
         return results, sum(values[place].nbytes for place in self._made if isinstance(values[place], np.ndarray))
 
-    def run_rounds(self, inputs_of: Sequence[Sequence[Array]], frame: Frame) -> tuple[list[list[Array]], OpError | None]:
+    def run_each(
+        self, inputs_of: Sequence[Sequence[Array]], frame: Frame, *, ends_at_failure: bool = False
+    ) -> list[list[Array] | OpError]:
         """Run a program that updates nothing for several rounds side by side, call by call.
 
-        Returns the results of each round before the first that failed, or of all; and the error of that one.
-        """
-        rounds = [self._with_inputs(inputs) for inputs in inputs_of]
-        error: OpError | None = None
-        with np.errstate(all="ignore"):
-            for call in self.calls:
-                if isinstance(call, RandomCall) and rounds and call.draw_together(rounds, frame):
-                    continue
-                run = call.run
-                for number, values in enumerate(rounds):
-                    try:
-                        run(values, frame)
-                    except Exception as failure:
-                        error = located(call.op, failure)
-                        del rounds[number:]
-                        break
-        return [self._results(values) for values in rounds], error
+        Args:
+            inputs_of: the inputs of each round.
+            frame: what all of them need.
+            ends_at_failure: whether rounds behind one that fails end with it, and have no result; else each is by itself.
 
-    def run_each(self, inputs_of: Sequence[Sequence[Array]], frame: Frame) -> list[list[Array] | OpError]:
-        """As `run_rounds`, for rounds of which each is done or fails by itself; returns the results of each, or its error."""
+        Returns:
+            The results of each round, or its error.
+        """
         rounds = [self._with_inputs(inputs) for inputs in inputs_of]
         errors: dict[int, OpError] = {}
         left = list(enumerate(rounds))
@@ -129,8 +119,11 @@ class HostProgram:
                         run(values, frame)
                     except Exception as failure:
                         errors[number] = located(call.op, failure)
+                        if ends_at_failure:
+                            del rounds[number + 1 :]
+                            break
                 if len(errors) > count:
-                    left = [each for each in left if each[0] not in errors]
+                    left = [each for each in left if each[0] < len(rounds) and each[0] not in errors]
         return [errors[number] if number in errors else self._results(values) for number, values in enumerate(rounds)]
 
     def run_inside(self, inputs: Sequence[Array], frame: Frame) -> list[Array]:

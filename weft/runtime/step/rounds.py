@@ -207,7 +207,9 @@ def _run_stage(stage: Stage, rounds: list[list[Array]], run: Run) -> OpError | N
 def rounds_of(executor: Executor) -> Rounds | None:
     """How a partition can be run so that is repeated without feeds; None where somebody could tell.
 
-    One node takes, by itself and first; one puts, and no other one changes what a later round of another node would see.
+    One node takes, by itself and first, of what goes with the session: what a queue that others share gives, and an end of the
+    session loses, must be no more than one element a thread. One node puts, and no other one changes what a later round of
+    another node would see.
     """
     if executor.fetch_numbers or executor.recvs or executor.session.host_permits is not None or len(executor.devices) > 1:
         return None
@@ -219,6 +221,8 @@ def rounds_of(executor: Executor) -> Rounds | None:
     taker, putter = blocking
     if not taker.outputs or putter.outputs or not set(taker.inputs).isdisjoint(putter.inputs) or any(map(_holds_apart, stages)):
         return None
+    if any(tensor.op.attrs.get("shared_name") for tensor in taker.inputs):
+        return None
     if not all(op in blocking or names_resource(op) or only_looks(op) for op in nodes):
         return None
     naming = {stage.number for stage in stages if all(map(names_resource, stage.program.nodes))}
@@ -227,7 +231,8 @@ def rounds_of(executor: Executor) -> Rounds | None:
     before_taker = taking.program.nodes[: taking.program.nodes.index(taker)]
     if not begins or not all(names_resource(op) or not op.op_def.stateful for op in before_taker):
         return None
-    others = list(_in_order([stage for stage in stages if stage is not taking and stage.number not in naming]))
+    behind = [stage for stage in stages if stage is not taking and stage.number not in naming]
+    others = list(_in_order(sorted(behind, key=lambda stage: putter in stage.program.nodes)))
     if not others or putter not in others[-1].program.nodes:
         return None
     return Rounds(taking, others[:-1], others[-1])
@@ -243,8 +248,8 @@ def _waited_for(stage: Stage, stages: Sequence[Stage]) -> set[int]:
 
 
 def _in_order(stages: Sequence[Stage]) -> Iterator[Stage]:
-    """Stages each behind those of them that it waits for; those that put come last where that is possible."""
-    left = {stage.number: stage for stage in sorted(stages, key=lambda stage: any(map(may_block, stage.program.nodes)))}
+    """Stages each behind those of them that it waits for, else in their order."""
+    left = {stage.number: stage for stage in stages}
     while left:
         waiting = {number for stage in left.values() for number in stage.wiring.then}
         stage = next(stage for number, stage in left.items() if number not in waiting)

@@ -103,10 +103,16 @@ class HostWay:
     def run_rounds(
         self, inputs_of: Sequence[Sequence[Array]], session: SessionState, context: ContextOf
     ) -> tuple[Sequence[Sequence[Array]], OpError | None]:
-        """Run for several rounds side by side, in a partition without feeds; see `HostProgram.run_rounds`."""
+        """Run for several rounds side by side, in a partition without feeds; see `Stage.run_rounds`."""
         self._times.host.runs += len(inputs_of)
         in_memory = [[value if type(value) is np.ndarray else as_numpy(value) for value in inputs] for inputs in inputs_of]
-        return self.program.run_rounds(in_memory, self._frame(session, context) if self._needs_frame else PLAIN)
+        frame = self._frame(session, context) if self._needs_frame else PLAIN
+        made: list[Sequence[Array]] = []
+        for outcome in self.program.run_each(in_memory, frame, ends_at_failure=True):
+            if isinstance(outcome, OpError):
+                return made, outcome
+            made.append(outcome)
+        return made, None
 
     def run_traced(
         self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None, sink: NodeSink
