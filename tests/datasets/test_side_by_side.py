@@ -7,6 +7,7 @@ import pytest
 
 import weft as tf
 from weft.ops.data import pool
+from weft.platform.machine.interpreter_turns import LEAST
 
 DS = tf.data.Dataset
 
@@ -93,7 +94,7 @@ def test_a_function_is_called_for_as_many_elements_as_are_wanted(monkeypatch):
     )
     assert _outcomes(lambda: DS.range(100).map(lambda x: x + 1).batch(10), 3) == [list(range(n, n + 10)) for n in (1, 11, 21)]
     assert sum(sizes) == 30
-    assert sizes[0] == pool._LEAST
+    assert sizes[0] == LEAST
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_what_came_before_a_bad_record_is_put(tmp_path: Path) -> None:
 
 
 def test_a_failure_of_a_round_that_takes_long_is_the_runners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "_MOST", 1)
+    monkeypatch.setattr(rounds, "pieces_in_a_turn", lambda piece_s: 1)
     queue = _into_queue(tf.strings.to_number(_read(_lines(tmp_path, [*map(str, range(50)), "no number", "4"]))))
     size = queue.size()
     with tf.Session() as session:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections import deque
@@ -13,6 +12,7 @@ from weft.errors import OpError
 from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Caller
 from weft.ops.data.element import Called, Element
+from weft.platform.machine.interpreter_turns import LEAST, pieces_in_a_turn
 
 # Enough for functions that wait for files or sleep; those that compute are bound by processors anyway.
 _MOST: Final = 64
@@ -21,8 +21,6 @@ _IDLE_S: Final = 5.0
 # thread's clock takes more than a microsecond.
 _QUICK_S: Final = 1e-3
 _CALLS_TIMED: Final = 16
-_LEAST: Final = 4
-_MOST_AT_ONCE: Final = 32
 
 
 class Task:
@@ -80,7 +78,7 @@ class Pace:
     def __init__(self, function: Called) -> None:
         self._function = function
         self.is_quick = not function.may_wait
-        self.most = _LEAST if function.is_pure else 1
+        self.most = LEAST if function.is_pure else 1
 
     def call(self, element: Element, caller: Caller, number: int) -> list[Array]:
         """Call it for one element; the time of some calls is taken."""
@@ -102,8 +100,7 @@ class Pace:
     def _note(self, call_s: float) -> None:
         self.is_quick = call_s < _QUICK_S
         if self._function.is_pure:
-            fitting = int(sys.getswitchinterval() / max(call_s, 1e-6))
-            self.most = min(_MOST_AT_ONCE, fitting) if fitting >= _LEAST else 1
+            self.most = pieces_in_a_turn(call_s)
 
 
 class PacedCall:

@@ -15,28 +15,23 @@ benchmarks' pipeline of queues 63 and 32 (two cores of a virtual machine beside 
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from weft.errors import CancelledError, OpError
 from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Parked
 from weft.framework.nodes.operation import Operation
 from weft.passes.awaited import may_block, may_wait, names_resource, only_looks
+from weft.platform.machine.interpreter_turns import pieces_in_a_turn
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.executor import Executor
 from weft.runtime.host_context import HostContext
 from weft.runtime.stage import Stage
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.ways.host_way import ContextOf
-
-_MOST: Final = 32
-_LEAST: Final = 4
-"""With fewer rounds in the time of a turn, each is so long that it is run by itself, beside those of other threads."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +122,7 @@ class Rounds:
         rounds: list[list[Array]] = []
         error: OpError | None = None
         is_asked = True
-        if self._most >= _LEAST:
+        if self._most > 1:
             rounds, error, is_asked = self._take_turn(run, rounds)
         if not rounds and error is None:
             rounds, error, is_asked = self._wait(run)
@@ -171,7 +166,7 @@ class Rounds:
         except OpError as error:
             return [], error, False
         rounds, took_s = [_with(taking, run.named, made)], time.thread_time() - begin_s
-        if self._most >= _LEAST:
+        if self._most > 1:
             return self._take_turn(run, rounds)
         begin_s = self._clock()
         failure = self._compute(rounds, run)
@@ -188,10 +183,10 @@ class Rounds:
         """Note how long so many rounds took."""
         if not count:
             return
-        most = int(sys.getswitchinterval() * count / max(took_s, 1e-6))
+        most = pieces_in_a_turn(took_s / count)
         # One by itself takes longer than it would among others.
-        if count > 1 or most < _LEAST or self._most < _LEAST:
-            self._most = min(_MOST, most)
+        if count > 1 or most == 1 or self._most == 1:
+            self._most = most
 
 
 def _run_stage(stage: Stage, rounds: list[list[Array]], run: Run) -> OpError | None:
