@@ -42,7 +42,8 @@ DIVIDED: Final = 1 << 18
 DIVIDED_BY_VECTOR: Final = 9 << 10
 """and one with a vector of fewer than this."""
 LARGE: Final = 1 << 30
-"""A product of so many multiplications takes one core more than a millisecond, in single precision."""
+"""A product of so many multiplications takes one core ten milliseconds and more, in single precision: as the table says, less
+than that is not worth the spinning of the others behind it."""
 
 _KERNELS: Final = "numpy._core._multiarray_umath"
 """The module of NumPy's products: what it is linked with makes them."""
