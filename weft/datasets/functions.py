@@ -18,7 +18,7 @@ from weft.framework.nodes.node_errors import naming
 from weft.framework.nodes.operation import Tensor
 from weft.framework.types import dtypes
 from weft.framework.types.tensor_shape import as_dims
-from weft.ops.data import grouping, interleaving, mapping, parallel
+from weft.ops.data import flat_mapping, grouping, interleaving, mapping, parallel
 from weft.platform.frames.program_frames import shown_name
 from weft.platform.logs import tf_logging
 
@@ -127,7 +127,7 @@ def flat_map(dataset: DatasetLike, function: Callable[..., Nest]) -> MadeBy:
     """The elements of the datasets that a function makes of each element."""
     traced = Traced(function, "Dataset.flat_map()", dataset.element_spec)
     inputs = (dataset.variant_tensor, traced.captured)
-    return _node(mapping.flat_map_dataset, _made_spec(traced), [traced], *inputs, f=traced.name)
+    return _node(flat_mapping.flat_map_dataset, _made_spec(traced), [traced], *inputs, f=traced.name)
 
 
 def interleave(

@@ -18,7 +18,7 @@ from weft.framework.types import dtypes
 from weft.framework.types.dtypes import DType
 from weft.ops.array.constant import constant
 from weft.ops.array.selection import where
-from weft.ops.data import caching, parallel, shuffling
+from weft.ops.data import caching, prefetching, shuffling
 from weft.ops.data import selection as nodes
 from weft.ops.math.comparison import equal, logical_and
 from weft.ops.random.seed import get_seed
@@ -147,7 +147,7 @@ def prefetch(dataset: DatasetLike, buffer_size: TensorLike | None) -> Made:
             "many elements are made ahead; tf.data.experimental.AUTOTUNE has the pipeline choose."
         )
     size = int64(AUTOTUNE if buffer_size is None else buffer_size, "buffer_size")
-    return Made(parallel.prefetch_dataset(dataset.variant_tensor, size, **structure.flat_attrs(spec)), spec)
+    return Made(prefetching.prefetch_dataset(dataset.variant_tensor, size, **structure.flat_attrs(spec)), spec)
 
 
 def cache(dataset: DatasetLike, filename: TensorLike) -> Made:

@@ -138,6 +138,11 @@ class FileWriteIterator(OverInput):
         self._file: gfile.GFile | None = None
         self._is_over = False
 
+    @property
+    def only_computes(self) -> bool:
+        """It writes."""
+        return False
+
     def next(self, caller: Caller) -> Element | None:
         """The next element."""
         if self._is_over:

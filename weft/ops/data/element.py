@@ -107,6 +107,11 @@ class ElementIterator:
         """Whether the next element lies ready, and is there without work or waiting."""
         return False
 
+    @property
+    def only_computes(self) -> bool:
+        """Whether the next element is made on the thread that asks for it, and neither waits nor runs code of the program."""
+        return False
+
     def next(self, caller: Caller) -> Element | None:
         """The next element; None at the end, and from then on.
 
@@ -123,6 +128,10 @@ class ElementIterator:
         """
         element = self.next(caller)
         return () if element is None else (element,)
+
+    def told(self) -> Sequence[Element] | None:
+        """The next element, none at the end, where that is known without taking it; None where it is not."""
+        return None
 
     def progress(self) -> str:
         """How far the next element is, such as `shuffle has 95 of 1000 elements`; empty where that is not known.
@@ -148,6 +157,11 @@ class OverInput(ElementIterator):
 
     def __init__(self, input_iterator: ElementIterator) -> None:
         self._input = input_iterator
+
+    @property
+    def only_computes(self) -> bool:
+        """Whether the input's next elements are made so; what does more than compute out of them says that it does not."""
+        return self._input.only_computes
 
     def progress(self) -> str:
         """How far the input's next element is."""
@@ -198,6 +212,7 @@ def dataset_op(
     inputs: str,
     calls: Sequence[str] = (),
     stateful: bool = False,
+    at_once: bool = False,
     limits: Limits | None = None,
     ranks: Mapping[str, int] = MappingProxyType({}),
 ) -> Callable[[Callable[..., Source]], Callable[..., Tensor]]:
@@ -210,7 +225,7 @@ def dataset_op(
 
         declare = op(
             name, f"{inputs} -> handle: variant", infer=scalar_shape, gradient=not_differentiable, calls=calls,
-            stateful=stateful, allows_uninitialized=bool(calls), limits=limits, ranks=ranks,
+            stateful=stateful, at_once=at_once, allows_uninitialized=bool(calls), limits=limits, ranks=ranks,
         )  # fmt: skip
         made: Callable[..., Tensor] = declare(boxing)
         return made

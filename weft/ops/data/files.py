@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -96,6 +97,16 @@ class FileIterator(ElementIterator):
         self._record = 0
         self._records: Iterator[bytes] | None = None
         self._failure: Exception | None = None  # of the record that follows
+        self._asked_about = -1
+        self._is_here = False
+
+    @property
+    def only_computes(self) -> bool:
+        """Whether the file that is read, and the next one, are files of this host; others, such as pipes, let a reader wait."""
+        if self._asked_about != self._file:
+            self._asked_about = self._file
+            self._is_here = all(map(os.path.isfile, self._paths[self._file : self._file + 2]))
+        return self._is_here
 
     def next(self, caller: Caller) -> Element | None:
         """The next record. A file that cannot be read on is left with its error."""
@@ -205,7 +216,8 @@ def _line_blocks(stream: Readable) -> Iterator[list[bytes]]:
         yield [b"".join(begun)]
 
 
-@dataset_op("TextLineDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True, ranks=_SCALARS)
+@dataset_op("TextLineDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True, at_once=True,
+            ranks=_SCALARS)  # fmt: skip
 def text_line_dataset(ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array) -> Source:
     """The lines of files, without their ends: `[...] string, scalar string, scalar int64 -> scalar variant`."""
     _check_buffer_size(buffer_size)
@@ -213,7 +225,8 @@ def text_line_dataset(ctx: OpContext, filenames: Array, compression_type: Array,
     return Files(filenames, lambda path: _lines(path, compression), place_of(ctx))
 
 
-@dataset_op("TFRecordDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True, ranks=_SCALARS)
+@dataset_op("TFRecordDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True, at_once=True,
+            ranks=_SCALARS)  # fmt: skip
 def tf_record_dataset(ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array) -> Source:
     """The records of files of TFRecords.
 
@@ -260,7 +273,7 @@ def _read_fully(stream: Array, count: int) -> bytes:
 
 
 @dataset_op("FixedLengthRecordDatasetV2", "filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, "
-            "buffer_size: int64, compression_type: string", stateful=True,
+            "buffer_size: int64, compression_type: string", stateful=True, at_once=True,
             ranks={**_SCALARS, "header_bytes": 0, "record_bytes": 0, "footer_bytes": 0})  # fmt: skip
 def fixed_length_record_dataset_v2(
     ctx: OpContext, filenames: Array, header_bytes: Array, record_bytes: Array, footer_bytes: Array, buffer_size: Array,
@@ -291,7 +304,7 @@ def _csv_records(path: str, compression: str, has_header: bool, delimiter: bytes
 
 @dataset_op("CSVDataset", "filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, "
             "use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: [output_types]",
-            stateful=True, ranks={**_SCALARS, "header": 0, "field_delim": 0, "use_quote_delim": 0, "na_value": 0,
+            stateful=True, at_once=True, ranks={**_SCALARS, "header": 0, "field_delim": 0, "use_quote_delim": 0, "na_value": 0,
                                   "select_cols": 1})  # fmt: skip
 def csv_dataset(
     ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array, header: Array, field_delim: Array,

@@ -13,7 +13,8 @@ from weft.framework.types.dims import Dims
 from weft.framework.types.dtypes import DType
 from weft.ops.data.element import Called, Element, ElementIterator, Iteration, Source, State, dataset_op, source_of
 from weft.ops.data.mapping import Numbering
-from weft.ops.data.parallel import PrefetchIterator, calls_at_once
+from weft.ops.data.parallel import calls_at_once
+from weft.ops.data.prefetching import PrefetchIterator
 
 
 class Interleaved(Source):

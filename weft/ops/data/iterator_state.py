@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,6 +16,7 @@ from weft.framework.types.dtypes import DType
 from weft.ops.cancellable_lock import CancellableLock
 from weft.ops.data.element import Element, ElementIterator, Iteration, Source
 from weft.ops.data.state_text import state_of_text, text_of_state
+from weft.platform.process.interrupts import deferred_interrupts
 from weft.platform.waits.wait_watch import Watched
 
 _OF_ELEMENTS: Final = (
@@ -38,6 +41,9 @@ class IteratorState:
         self._lock = CancellableLock()
         self._source: Source | None = None
         self._elements: ElementIterator | None = None
+        # Whether the last element took no longer than Python lets a thread compute before another gets the interpreter: one
+        # like it is made on the step's own thread, which costs less than to hand it to another and wait for that.
+        self._is_quick = False
 
     def check(self, types: Sequence[DType], shapes: Sequence[Dims]) -> None:
         """Refuse a node that expects other elements; InvalidArgumentError."""
@@ -75,6 +81,7 @@ class IteratorState:
         if old is not None:
             old.close()
         self._source = source
+        self._is_quick = False
         # Random nodes in functions begin anew, and go on from one element to the next.
         self._caller = ctx.caller()
         self._elements = source.iterate(Iteration())
@@ -99,13 +106,23 @@ class IteratorState:
                     "GetNext() failed because the iterator has not been initialized. Ensure that you have run the initializer "
                     f"operation for this iterator before getting the next element. (Iterator {self.name!r})"
                 )
-            elements = self._elements
+            elements, caller = self._elements, ctx.caller(self._caller)
             if elements.is_ready:
-                return elements.next(ctx.caller(self._caller))
+                return elements.next(caller)
+            if self._is_quick and elements.only_computes:
+                # Ctrl-C in the middle of it would leave what it is made of, such as a buffer that shuffles, half changed.
+                with deferred_interrupts():
+                    return self._taken(elements, caller)
             if ctx.parking is not None:
                 raise ctx.parking.pass_on()
             with Watched(lambda: self._told(ctx), lambda: _advice(elements)):
-                return elements.next(ctx.caller(self._caller))
+                return self._taken(elements, caller)
+
+    def _taken(self, elements: ElementIterator, caller: Caller) -> Element | None:
+        begin_s = time.perf_counter()
+        element = elements.next(caller)
+        self._is_quick = time.perf_counter() - begin_s < sys.getswitchinterval()
+        return element
 
     def _told(self, ctx: OpContext) -> str:
         node = named(ctx.op.type, ctx.op.name, ctx.op.built_from)

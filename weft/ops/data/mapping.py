@@ -1,4 +1,4 @@
-"""Datasets that call a function for each element: map, filter, take_while, scan; and those it makes: flat_map."""
+"""Datasets that call a function for each element: map, filter, take_while, scan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Caller, OpContext
 from weft.framework.types.attr_value import FunctionName as Function
 from weft.framework.types.dims import Dims
-from weft.framework.types.dtypes import DType, string
+from weft.framework.types.dtypes import DType
 from weft.ops.data.element import (
     Called,
     Element,
@@ -55,6 +55,11 @@ class Numbering(OverInput):
         super().__init__(input_iterator)
         self._number = -1
 
+    @property
+    def only_computes(self) -> bool:
+        """That depends on what its functions do."""
+        return False
+
     def _take(self, caller: Caller) -> Element | None:
         element = self._input.next(caller)
         if element is not None:
@@ -89,6 +94,11 @@ class MapIterator(Numbering):
         self._ends_with_input = ends_with_input
         self._pace = Pace(function)
         self._held: deque[Element | Exception] = deque()  # behind one that has failed
+
+    @property
+    def only_computes(self) -> bool:
+        """Whether the function waits for nothing, and neither does the input."""
+        return not self._pace.may_wait and self._input.only_computes
 
     def next(self, caller: Caller) -> Element | None:
         """The next result."""
@@ -189,6 +199,11 @@ class FilterIterator(Numbering):
         self._stops = stops
         self._is_over = False
 
+    @property
+    def only_computes(self) -> bool:
+        """Whether the function waits for nothing, and neither does the input."""
+        return not self._predicate.may_wait and self._input.only_computes
+
     def next(self, caller: Caller) -> Element | None:
         """The next element."""
         while not self._is_over:
@@ -263,6 +278,11 @@ class ScanIterator(Numbering):
         self._state = state
         self._function = function
 
+    @property
+    def only_computes(self) -> bool:
+        """Whether the function waits for nothing, and neither does the input."""
+        return not self._function.may_wait and self._input.only_computes
+
     def next(self, caller: Caller) -> Element | None:
         """The next result."""
         element = self._take(caller)
@@ -291,108 +311,3 @@ def scan_dataset(
 ) -> Source:  # fmt: skip
     """The results of `f` for a state and each element: `scalar variant, s*[*state], n*[*argument] -> scalar variant`."""
     return Scanned(source_of(input_dataset), initial_state, Called(ctx, "f", "other_arguments", other_arguments))
-
-
-class FlatMapped(Source):
-    """The elements of the datasets that a function makes of each element, one dataset after the other.
-
-    Args:
-        source: the elements.
-        function: the function.
-        are_texts: whether the elements of its datasets are scalar strings.
-        is_bare: whether they are given as they are; see `Source.texts`.
-    """
-
-    def __init__(self, source: Source, function: Called, are_texts: bool, is_bare: bool = False) -> None:
-        self._source = source
-        self._function = function
-        self._are_texts = are_texts
-        self._is_bare = is_bare
-
-    @property
-    def texts(self) -> Source | None:
-        """The same, each dataset's texts."""
-        return FlatMapped(self._source, self._function, True, is_bare=True) if self._are_texts else None
-
-    def iterate(self, iteration: Iteration) -> ElementIterator:
-        """Begin going over it."""
-        return FlatMapIterator(self._source.iterate(iteration), self._function, self._is_bare)
-
-
-class BareIterator(OverInput):
-    """The scalar strings of elements."""
-
-    def next(self, caller: Caller) -> Element | None:
-        """The next one."""
-        element = self._input.next(caller)
-        return None if element is None else element[0].item()
-
-
-class FlatMapIterator(Numbering):
-    """The elements of the datasets that a function makes, or the texts."""
-
-    def __init__(self, input_iterator: ElementIterator, function: Called, is_bare: bool) -> None:
-        super().__init__(input_iterator)
-        self._function = function
-        self._is_bare = is_bare
-        self._element: Element | None = None
-        self._inner: ElementIterator | None = None
-
-    def next(self, caller: Caller) -> Element | None:
-        """The next element."""
-        while True:
-            if self._inner is None:
-                self._element = self._take(caller)
-                if self._element is None:
-                    return None
-                self._inner = self._made(self._element, caller)
-            found = self._inner.next(caller)
-            if found is not None:
-                return found
-            self._inner.close()
-            self._inner = None
-
-    def next_some(self, caller: Caller, most: int) -> Sequence[Element]:
-        """The next elements of the dataset that is gone over, else the next one."""
-        some = () if self._inner is None else self._inner.next_some(caller, most)
-        return some or super().next_some(caller, most)
-
-    def _made(self, element: Element, caller: Caller) -> ElementIterator:
-        source = source_of(self._function(element, caller, self._number)[0])
-        if not self._is_bare:
-            return source.iterate(Iteration())
-        texts = source.texts
-        return BareIterator(source.iterate(Iteration())) if texts is None else texts.iterate(Iteration())
-
-    def state(self) -> State:
-        """The element of which the present dataset was made, and where that is."""
-        inner = None if self._inner is None else [list(self._element or ()), self._inner.state()]
-        return [inner, super().state()]
-
-    def restore(self, state: State, caller: Caller) -> None:
-        """Go there."""
-        inner, behind = state
-        super().restore(behind, caller)
-        if self._inner is not None:
-            self._inner.close()
-            self._inner = None
-        if inner is not None:
-            self._element = tuple(inner[0])
-            self._inner = self._made(self._element, caller)
-            self._inner.restore(inner[1], caller)
-
-    def close(self) -> None:
-        """Close both datasets."""
-        if self._inner is not None:
-            self._inner.close()
-        super().close()
-
-
-@dataset_op("FlatMapDataset", "input_dataset: variant, other_arguments: [Targuments]", calls=("f",))
-def flat_map_dataset(
-    ctx: OpContext, input_dataset: Array, other_arguments: Sequence[Array], *, f: Function, Targuments: list[DType],
-    output_types: list[DType], output_shapes: list[Dims],
-) -> Source:  # fmt: skip
-    """The elements of the datasets that `f` makes of each: `scalar variant, n*[*argument] -> scalar variant`."""
-    are_texts = output_types == [string] and output_shapes == [()]
-    return FlatMapped(source_of(input_dataset), Called(ctx, "f", "other_arguments", other_arguments), are_texts)

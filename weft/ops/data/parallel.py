@@ -1,10 +1,8 @@
-"""Datasets that work ahead of the step: prefetch on a thread of its own, maps on shared threads, many inputs at a time."""
+"""Maps whose function is called for several elements at a time, on shared threads."""
 
 from __future__ import annotations
 
 import os
-import threading
-import weakref
 from collections import deque
 from collections.abc import Sequence
 
@@ -29,177 +27,6 @@ from weft.ops.data.element import (
 )
 from weft.ops.data.mapping import MapIterator
 from weft.ops.data.pool import POOL, PacedCall, Task
-from weft.platform.files.file_access import limited_to
-
-_TUNED_BUFFER = 8
-
-
-class _Buffer:
-    """What a prefetching thread shares with the one that takes elements."""
-
-    def __init__(self, input_iterator: ElementIterator, limit: int) -> None:
-        self.input = input_iterator
-        self.limit = limit
-        self.changed = threading.Condition()
-        self.items: deque[tuple[Element | None, Exception | None]] = deque()
-        self.is_stopped = False
-        self.is_paused = False
-        self.is_working = False
-        self.is_over = False
-        self.caller: Caller | None = None
-
-    def fill(self) -> None:
-        """Take elements of the input until it is over or this is stopped."""
-        caller = self.caller
-        assert caller is not None
-        with limited_to(caller.file_access):
-            while self._begin():
-                item: tuple[Element | None, Exception | None]
-                try:
-                    item = self.input.next(caller), None
-                except Exception as error:
-                    item = None, error
-                with self.changed:
-                    self.is_working = False
-                    self.is_over = item == (None, None)
-                    self.items.append(item)
-                    self.changed.notify_all()
-                del item
-        if self.is_stopped:
-            self.input.close()
-
-    def _begin(self) -> bool:
-        with self.changed:
-            while not self.is_stopped and (len(self.items) >= self.limit or self.is_paused):
-                self.changed.wait()
-            self.is_working = not (self.is_stopped or self.is_over)
-            return self.is_working
-
-    def stop(self) -> None:
-        """End the thread, which closes the input."""
-        with self.changed:
-            if self.is_stopped:
-                return
-            self.is_stopped = True
-            self.changed.notify_all()
-        if self.caller is None:
-            self.input.close()
-        else:
-            self.caller.cancel(CancelledError.of("The iterator has ended"))
-
-
-class PrefetchIterator(ElementIterator):
-    """Elements that a thread takes beforehand. The thread begins with the first element and ends with this iterator."""
-
-    def __init__(self, input_iterator: ElementIterator, limit: int) -> None:
-        self._buffer = _Buffer(input_iterator, limit)
-        self._stop = weakref.finalize(self, self._buffer.stop)
-        self._stop.atexit = False
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether the thread is ahead."""
-        return bool(self._buffer.items)
-
-    def next(self, caller: Caller) -> Element | None:
-        """The next element, for which it waits."""
-        buffer = self._buffer
-        if buffer.caller is None:
-            self._start(caller)
-        with buffer.changed:
-            if not buffer.items:
-                self._wait(caller)
-            element, error = buffer.items[0]
-            if element is not None or error is not None:
-                buffer.items.popleft()
-                buffer.changed.notify_all()
-        if error is not None:
-            raise error
-        return element
-
-    def _start(self, caller: Caller) -> None:
-        buffer = self._buffer
-        buffer.caller = caller.apart()
-        threading.Thread(target=buffer.fill, name="weft-prefetch", daemon=True).start()
-
-    def _wait(self, caller: Caller) -> None:
-        """Wait for an element, with the buffer's lock held."""
-        buffer = self._buffer
-        # The lock may not be held: at a cancellation that has happened this calls back at once.
-        buffer.changed.release()
-        try:
-            withdraw = caller.on_cancel(self._wake)
-        finally:
-            buffer.changed.acquire()
-        try:
-            while not buffer.items:
-                caller.raise_if_cancelled()
-                if buffer.is_stopped:
-                    raise CancelledError.of("The iterator was closed while a step waited for its next element")
-                buffer.changed.wait()
-        finally:
-            withdraw()
-
-    def _wake(self) -> None:
-        with self._buffer.changed:
-            self._buffer.changed.notify_all()
-
-    def progress(self) -> str:
-        """How far the element is that the thread takes."""
-        return self._buffer.input.progress()
-
-    def state(self) -> State:
-        """What is in the buffer, and where the input is behind that."""
-        buffer = self._buffer
-        with buffer.changed:
-            buffer.is_paused = True
-            try:
-                while buffer.is_working:
-                    buffer.changed.wait()
-                return [[saved_item(*item) for item in buffer.items], buffer.input.state()]
-            finally:
-                buffer.is_paused = False
-                buffer.changed.notify_all()
-
-    def restore(self, state: State, caller: Caller) -> None:
-        """Have the same in the buffer; before the first element."""
-        items, inner = state
-        self._buffer.input.restore(inner, caller)
-        self._buffer.items = deque(restored_item(item) for item in items)
-        self._buffer.is_over = (None, None) in self._buffer.items
-
-    def close(self) -> None:
-        """End the thread."""
-        self._stop()
-
-
-class Prefetched(Source):
-    """A dataset whose elements a thread takes beforehand."""
-
-    def __init__(self, source: Source, limit: int) -> None:
-        self._source = source
-        self._limit = limit
-
-    @property
-    def size(self) -> int | None:
-        """As many as there are."""
-        return self._source.size
-
-    def iterate(self, iteration: Iteration) -> ElementIterator:
-        """Begin going over it."""
-        return PrefetchIterator(self._source.iterate(iteration), self._limit)
-
-
-@dataset_op("PrefetchDataset", "input_dataset: variant, buffer_size: int64")
-def prefetch_dataset(
-    ctx: OpContext, input_dataset: Array, buffer_size: Array, *, output_types: list[DType], output_shapes: list[Dims],
-    slack_period: int = 0, legacy_autotune: bool = True,
-) -> Source:  # fmt: skip
-    """Elements that are made before a step asks for them: `scalar variant, scalar int64 -> scalar variant`."""
-    source, limit = source_of(input_dataset), int(buffer_size)
-    if limit < -1:
-        raise InvalidArgumentError.of("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
-    return source if limit == 0 else Prefetched(source, _TUNED_BUFFER if limit < 0 else limit)
 
 
 class ParallelMapIterator(MapIterator):
@@ -217,6 +44,11 @@ class ParallelMapIterator(MapIterator):
         self._tasks: deque[Task] = deque()
         self._is_over = False
         self._caller: Caller | None = None
+
+    @property
+    def only_computes(self) -> bool:
+        """Whether the next result is made where it is asked for."""
+        return self._pace.is_quick and not self._tasks and super().only_computes
 
     def next(self, caller: Caller) -> Element | None:
         """The next result."""

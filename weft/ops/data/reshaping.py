@@ -223,6 +223,11 @@ class ListIterator(ElementIterator):
         self._elements = elements
         self._next = 0
 
+    @property
+    def only_computes(self) -> bool:
+        """All is in memory."""
+        return True
+
     def next(self, caller: Caller) -> Element | None:
         """The next of them."""
         if self._next == len(self._elements):

@@ -162,6 +162,12 @@ class ChainIterator(ElementIterator):
         self._is_empty = True
         self._input: ElementIterator | None = None
 
+    @property
+    def only_computes(self) -> bool:
+        """Whether the present pass does, and no other dataset follows it."""
+        is_alike = self._is_repeated or self._number == self._count - 1
+        return is_alike and self._input is not None and self._input.only_computes
+
     def next(self, caller: Caller) -> Element | None:
         """The next element."""
         while self._number != self._count:
@@ -239,6 +245,11 @@ class ZipIterator(ElementIterator):
 
     def __init__(self, inputs: list[ElementIterator]) -> None:
         self._inputs = inputs
+
+    @property
+    def only_computes(self) -> bool:
+        """Whether all inputs do."""
+        return all(each.only_computes for each in self._inputs)
 
     def next(self, caller: Caller) -> Element | None:
         """The next element."""

@@ -128,6 +128,11 @@ class ShuffleIterator(ElementIterator):
         self._passes: deque[list[int]] = deque([[0, 0]])
         self._held = 0
 
+    @property
+    def only_computes(self) -> bool:
+        """Whether the present pass over the input does."""
+        return self._is_over or (self._input is not None and self._input.only_computes)
+
     def next(self, caller: Caller) -> Element | None:
         """The next element."""
         if self._held < self._size and not self._is_over:

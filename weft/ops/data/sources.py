@@ -23,6 +23,11 @@ class NumberedIterator(ElementIterator):
         self._element = element
         self._next = 0
 
+    @property
+    def only_computes(self) -> bool:
+        """All is in memory."""
+        return True
+
     def next(self, caller: Caller) -> Element | None:
         """The next element."""
         number = self._next
@@ -36,6 +41,10 @@ class NumberedIterator(ElementIterator):
         first = self._next
         self._next = first + most if self._count is None else min(first + most, self._count)
         return list(map(self._element, range(first, self._next)))
+
+    def told(self) -> Sequence[Element]:
+        """The next element."""
+        return [] if self._next == self._count else [self._element(self._next)]
 
     def state(self) -> State:
         """How many elements were taken."""
@@ -86,7 +95,7 @@ def _kept(components: Sequence[Array]) -> list[Array]:
     ]
 
 
-@dataset_op("TensorDataset", "components: [Toutput_types]", stateful=True)
+@dataset_op("TensorDataset", "components: [Toutput_types]", stateful=True, at_once=True)
 def tensor_dataset(
     ctx: OpContext, components: Sequence[Array], *, Toutput_types: list[DType], output_shapes: list[Dims]
 ) -> Source:
@@ -95,7 +104,7 @@ def tensor_dataset(
     return Numbered(1, lambda _: element)
 
 
-@dataset_op("TensorSliceDataset", "components: [Toutput_types]", stateful=True)
+@dataset_op("TensorSliceDataset", "components: [Toutput_types]", stateful=True, at_once=True)
 def tensor_slice_dataset(
     ctx: OpContext, components: Sequence[Array], *, Toutput_types: list[DType], output_shapes: list[Dims]
 ) -> Source:
@@ -111,7 +120,7 @@ def tensor_slice_dataset(
     return Slices(_kept(components))
 
 
-@dataset_op("SparseTensorSliceDataset", "indices: int64, values: Tvalues, dense_shape: int64", stateful=True)
+@dataset_op("SparseTensorSliceDataset", "indices: int64, values: Tvalues, dense_shape: int64", stateful=True, at_once=True)
 def sparse_tensor_slice_dataset(ctx: OpContext, indices: Array, values: Array, dense_shape: Array, *, Tvalues: DType) -> Source:
     """The rows of a sparse tensor, each as indices, values and shape.
 
@@ -141,7 +150,7 @@ def sparse_tensor_slice_dataset(ctx: OpContext, indices: Array, values: Array, d
     return Numbered(int(dense_shape[0]), row)
 
 
-@dataset_op("RangeDataset", "start: int64, stop: int64, step: int64", stateful=True)
+@dataset_op("RangeDataset", "start: int64, stop: int64, step: int64", stateful=True, at_once=True)
 def range_dataset(
     ctx: OpContext, start: Array, stop: Array, step: Array, *, output_types: list[DType], output_shapes: list[Dims]
 ) -> Source:
@@ -157,6 +166,11 @@ class RandomIterator(ElementIterator):
 
     def __init__(self, seed: int, seed2: int) -> None:
         self._numbers = RandomNumbers(seed, seed2)
+
+    @property
+    def only_computes(self) -> bool:
+        """All is in memory."""
+        return True
 
     def next(self, caller: Caller) -> Element | None:
         """The next number."""
@@ -184,7 +198,7 @@ class Random(Source):
         return RandomIterator(*self._seeds)
 
 
-@dataset_op("RandomDataset", "seed: int64, seed2: int64", stateful=True)
+@dataset_op("RandomDataset", "seed: int64, seed2: int64", stateful=True, at_once=True)
 def random_dataset(
     ctx: OpContext, seed: Array, seed2: Array, *, output_types: list[DType], output_shapes: list[Dims]
 ) -> Source:
