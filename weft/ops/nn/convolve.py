@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
+import ml_dtypes
 import numpy as np
 
 from weft.errors import InvalidArgumentError
@@ -19,7 +21,7 @@ from weft.ops.nn.numpy_convolution import convolved, filter_gradient, input_grad
 from weft.ops.nn.window import Window, place, spatial_axes
 from weft.platform.imports.jax_modules import jax, jnp, lax
 
-_HALVES = ("float16", "bfloat16")
+_HALVES: Final = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,12 @@ def _like(shape: Sequence[int], dtype: Array) -> Array:
 
 
 def _last(how: Convolution, x: Array) -> Array:
-    return np.moveaxis(x, how.channel, -1)
+    return x if how.channel == x.ndim - 1 else np.moveaxis(x, how.channel, -1)
+
+
+def _back(how: Convolution, x: Array) -> Array:
+    """A channels-last array in the layout of the op."""
+    return x if how.channel == x.ndim - 1 else np.moveaxis(x, -1, how.channel)
 
 
 def _grouped(filters: Array, groups: int) -> Array:
@@ -116,7 +123,7 @@ def _everywhere(window: Window, position: Sequence[int]) -> tuple[slice, ...]:
 
 def _wide(*arrays: Array) -> tuple[Array, ...]:
     """Half-precision arrays as float32, in which their products are summed."""
-    return tuple(array.astype(np.float32) if array.dtype.name in _HALVES else array for array in arrays)
+    return tuple(array.astype(np.float32) if array.dtype in _HALVES else array for array in arrays)
 
 
 def _split(x: Array, groups: int) -> Array:
@@ -129,13 +136,13 @@ def _numpy(how: Convolution, x: Array, filters: Array) -> Array:
     groups = x.shape[-1] // filters.shape[-2]
     window = how.window(_first_shape(how, x), filters.shape[:-2])
     if groups == 1:
-        return np.moveaxis(convolved(x, filters, window), -1, how.channel)
+        return _back(how, convolved(x, filters, window))
     padded, parts = padded_by(x, window), _grouped(filters, groups)
     result = np.zeros((x.shape[0], *window.outputs, groups, filters.shape[-1] // groups), x.dtype)
     for position in window.positions():
         taken = _split(padded[_everywhere(window, position)], groups)
         result += np.einsum("...gi,igo->...go", taken, parts[position])
-    return np.moveaxis(result.reshape(*result.shape[:-2], filters.shape[-1]), -1, how.channel)
+    return _back(how, result.reshape(*result.shape[:-2], filters.shape[-1]))
 
 
 def _first_shape(how: Convolution, x: Array) -> tuple[int, ...]:
@@ -155,7 +162,7 @@ def _numpy_to_input(how: Convolution, shape: Sequence[int], filters: Array, grad
     spatial = [shape[axis] for axis in spatial_axes(how.data_format)]
     last_shape = (shape[0], *spatial, shape[how.channel])
     if groups == 1:
-        return np.moveaxis(input_gradient(last_shape, filters, _last(how, grad), window), -1, how.channel)
+        return _back(how, input_gradient(last_shape, filters, _last(how, grad), window))
     grad, parts = _split(_last(how, grad), groups), _grouped(filters, groups)
     sizes = [count + low + high for count, low, high in zip(spatial, window.low, window.high, strict=True)]
     padded = np.zeros((shape[0], *sizes, shape[how.channel]), grad.dtype)
@@ -163,7 +170,7 @@ def _numpy_to_input(how: Convolution, shape: Sequence[int], filters: Array, grad
         back = np.einsum("...go,igo->...gi", grad, parts[position], optimize=True)
         padded[_everywhere(window, position)] += back.reshape(*back.shape[:-2], shape[how.channel])
     inside = tuple(slice(low, low + count) for low, count in zip(window.low, spatial, strict=True))
-    return np.moveaxis(padded[(slice(None), *inside)], -1, how.channel)
+    return _back(how, padded[(slice(None), *inside)])
 
 
 def _numpy_to_filter(how: Convolution, x: Array, shape: Sequence[int], grad: Array) -> Array:
