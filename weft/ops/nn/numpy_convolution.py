@@ -13,7 +13,9 @@ rows at a time. Milliseconds per call, by a product for each element of the wind
     32, 14x14, 8; 3x3, 16                      8.4 -> 0.3     1.9 -> 0.3          12.5 -> 0.4
 
 The first 100 steps of that network of two layers, which are interpreted, took 9.5 times as long as TensorFlow's, and take as
-much CPU time now.
+much CPU time now. For both halves of a batch at once, on another thread that waits for them, they took longer: NumPy gives the
+interpreter back at each call and asks for it again, from a thread that computes, so that the second convolution's filter's
+gradient made 0.46 ms of 0.37 and twice the CPU time (two cores of a virtual machine, Python 3.11, December 2026).
 """
 
 from __future__ import annotations
@@ -34,18 +36,14 @@ _ROWS_BYTES: Final = 1 << 20
 """The matrix of the windows is made for so many images at a time that it stays in the second-level cache, in memory that a
 thread keeps for it: the system gives a new array page by page, which takes as long as to fill it."""
 
-_FEWEST_ROWS: Final = 16
-"""Products are made image by image if there are so many windows in one. BLAS divides a product of 262,144 multiplications and
-more between its threads; while another thread compiles, or on a machine with other work, to wait for them made 4 ms of 0.14."""
-
 
 def convolved(x: Array, filters: Array, window: Window) -> Array:
     """The convolution of the images with the filters, `[batch, outputs..., channels out]`."""
     flat = filters.reshape(-1, filters.shape[-1])
     result = np.empty((x.shape[0], *window.outputs, flat.shape[1]), x.dtype)
     for images, rows in _rows_of(x, window):
-        with product_threads.of(rows.shape[-2], rows.shape[-1], flat.shape[1]):
-            np.matmul(rows, flat, out=result[images].reshape(*rows.shape[:-1], flat.shape[1]))
+        with product_threads.of(len(rows), rows.shape[1], flat.shape[1]):
+            np.matmul(rows, flat, out=result[images].reshape(-1, flat.shape[1]))
     return result
 
 
@@ -53,9 +51,8 @@ def filter_gradient(x: Array, grad: Array, window: Window) -> Array:
     """The gradient for filters of this window, `[size..., channels, outputs]`, from that of the output."""
     result = np.zeros((math.prod(window.size) * x.shape[-1], grad.shape[-1]), x.dtype)
     for images, rows in _rows_of(x, window):
-        with product_threads.of(rows.shape[-2], rows.shape[-1], grad.shape[-1]):
-            each = rows.swapaxes(-1, -2) @ grad[images].reshape(*rows.shape[:-1], grad.shape[-1])
-        result += each if each.ndim == 2 else each.sum(0)
+        with product_threads.of(len(rows), rows.shape[1], grad.shape[-1]):
+            result += rows.T @ grad[images].reshape(-1, grad.shape[-1])
     return result.reshape(*window.size, x.shape[-1], grad.shape[-1])
 
 
@@ -90,7 +87,7 @@ def _phase(shape: Sequence[int], turned: Array, grad: Array, window: Window, pha
         start = (at + pad - first) // stride
         low.append((count - 1) * dilation - start)
         high.append(start + shape[1 + axis] - window.outputs[axis])
-    filters = np.flip(turned[tuple(taken)], tuple(range(len(phase))))
+    filters = turned[tuple(taken)][(slice(None, None, -1),) * len(phase)]
     ones = (1,) * len(phase)
     around = Window(filters.shape[:-2], ones, window.dilations, tuple(low), tuple(high), tuple(shape[1:-1]))
     return convolved(grad, filters, around)
@@ -156,7 +153,7 @@ _memory: Final = _Memory()
 
 
 def _rows_of(x: Array, window: Window) -> Iterator[tuple[slice, Array]]:
-    """Some images at a time, and the matrix of their windows, `[windows, elements of one]`, or a matrix for each image.
+    """Some images at a time, and the matrix of their windows, `[windows, elements of one]`.
 
     It holds until the next is asked for.
     """
@@ -169,14 +166,12 @@ def _rows_of(x: Array, window: Window) -> Iterator[tuple[slice, Array]]:
     lay_out = _single_channel if x.shape[-1] == 1 else _runs
     for begin in range(0, x.shape[0], count):
         images = slice(begin, begin + count)
-        rows = lay_out(padded[images], window)
-        yield images, rows if places >= _FEWEST_ROWS else rows.reshape(-1, elements)
+        yield images, lay_out(padded[images], window)
 
 
 def _runs(padded: Array, window: Window) -> Array:
-    places = math.prod(window.outputs)
     if math.prod(window.size) == math.prod(window.strides) == 1 and window.outputs == padded.shape[1:-1]:
-        return padded.reshape(len(padded), places, -1)
+        return padded.reshape(-1, padded.shape[-1])
     is_run = window.dilations[-1] == 1
     inner = window.size[:-1] if is_run else window.size
     item = np.dtype((np.void, padded.strides[-2] * (window.size[-1] if is_run else 1)))
@@ -186,11 +181,11 @@ def _runs(padded: Array, window: Window) -> Array:
     shape = (len(padded), *window.outputs, *inner)
     rows = _memory.array(shape, item)
     rows[...] = np.ndarray(shape, item, padded, 0, (padded.strides[0], *between, *within))
-    return rows.view(padded.dtype).reshape(len(padded), places, -1)
+    return rows.view(padded.dtype).reshape(len(padded) * math.prod(window.outputs), -1)
 
 
 def _single_channel(padded: Array, window: Window) -> Array:
-    columns = _memory.array((len(padded), math.prod(window.size), *window.outputs), padded.dtype)
+    columns = _memory.array((math.prod(window.size), len(padded), *window.outputs), padded.dtype)
     for element, position in enumerate(window.positions()):
-        columns[:, element] = padded[(slice(None), *window.slices(position), 0)]
-    return columns.reshape(*columns.shape[:2], -1).swapaxes(1, 2)
+        columns[element] = padded[(slice(None), *window.slices(position), 0)]
+    return columns.reshape(len(columns), -1).T
