@@ -77,7 +77,7 @@ OLD_PYTHON ?= $(or $(shell python3.7 -c 'import sys; print(sys.executable)' 2>/d
 	$(lastword $(wildcard $(HOME)/.pyenv/versions/3.7.*/bin/python3.7)),python3.7)
 $(ORACLES)/2.21/installed:
 	$(PYTHON) -m venv $(ORACLES)/2.21
-	$(ORACLES)/2.21/bin/python -m pip install --quiet --disable-pip-version-check 'tensorflow-cpu==2.21.*'
+	$(ORACLES)/2.21/bin/python -m pip install --quiet --disable-pip-version-check 'tensorflow-cpu==2.21.*' 'ml_dtypes<0.7'
 	@# Of its dependencies only the build of TensorFlow without a GPU is wanted, which has another name.
 	$(ORACLES)/2.21/bin/python -m pip install --quiet --disable-pip-version-check --no-deps 'tf_keras==2.21.*' && touch $@
 

@@ -17,6 +17,8 @@ from benchmarks.framework import ROOT
 PYTHON_VARIABLE = "BENCHMARK_PEER_PYTHON"
 ORIGINAL_VARIABLE = "BENCHMARK_ORIGINAL_PYTHON"
 ENVIRONMENT = ROOT / ".bench-env"
+_QUICK_TYPES = "ml_dtypes<0.7"
+"""0.7.0 takes a second of CPU to import. weft's requirements leave it out, so TensorFlow is measured without it, too."""
 
 
 def peer_python(given: str | None) -> str:
@@ -39,7 +41,7 @@ def _installed() -> Path:
     venv.create(ENVIRONMENT, with_pip=True, clear=True)
     # The folder keeps itself out of version control.
     (ENVIRONMENT / ".gitignore").write_text("*\n")
-    subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--upgrade", _requirement()], check=True)
+    subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--upgrade", _requirement(), _QUICK_TYPES], check=True)
     finished.touch()
     return python
 
