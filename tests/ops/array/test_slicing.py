@@ -78,3 +78,14 @@ def test_slices_of_unknown_sizes_stay_unknown() -> None:
         assert x[1:].shape.as_list() == [None, 3]
         assert x[0].shape.as_list() == [3]
         assert tf.placeholder(tf.float32)[0].shape.ndims is None
+
+
+def test_an_index_that_fitted_longer_inputs_is_refused_of_shorter_ones() -> None:
+    with Graph().as_default():
+        x, i = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.int32, [])
+        part = x[i]
+        for rows in (6, 7, 6):
+            rows_of = np.arange(2 * rows, dtype=np.float32).reshape(rows, 2)
+            np.testing.assert_array_equal(evaluate([part], {x: rows_of, i: np.int32(5)})[0], rows_of[5])
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"slice index 5 of dimension 0 out of bounds"):
+            evaluate([part], {x: np.zeros([5, 2], np.float32), i: np.int32(5)})

@@ -120,6 +120,25 @@ def test_nodes_in_loops_are_counted(make_parts: MakeParts) -> None:
     assert frame.nodes_run == 11 + 10 * 2
 
 
+@pytest.mark.parametrize("shape", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_loops_record_values_for_their_gradients_and_read_variables(
+    make_parts: MakeParts, use_resource: bool, shape: tuple[int, ...]
+) -> None:
+    x = tf.placeholder(tf.float32, shape)
+    scale = tf.get_variable("scale", initializer=np.full(shape, 3.0, np.float32), use_resource=use_resource)
+    _, y = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * v * scale), [tf.constant(0), x])
+    program = program_of(make_parts, [y, *tf.gradients(y, [x, scale])], [x])
+    for slot in program.slots:
+        slot.put(np.full(shape, 3.0, np.float32))
+    values = 1.0 + np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
+    results = HostProgram(program).run([values], Frame())
+    # y = 3^7 x^8: whole numbers, which float32 has up to 2^24 exactly.
+    for found, expected in zip(results, (2187 * values**8, 8 * 2187 * values**7, 7 * 729 * values**8), strict=True):
+        assert found.shape == shape
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 def test_planned_programs_make_what_plain_ones_make(make_parts: MakeParts) -> None:
     x = tf.placeholder(tf.float32, [2, 3])
     parts = tf.split(tf.identity(x), 3, axis=1)

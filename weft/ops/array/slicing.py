@@ -129,23 +129,27 @@ def _strided_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 def _index(shape: tuple[int, ...], begin: Array, end: Array, strides: Array, masks: tuple[int, ...]) -> tuple[_Entry, ...]:
-    return _known_index(shape, tuple(begin.tolist()), tuple(end.tolist()), tuple(strides.tolist()), masks)
+    entries, singles = _known_index(len(shape), tuple(begin.tolist()), tuple(end.tolist()), tuple(strides.tolist()), masks)
+    for axis, entry in singles:
+        if not -shape[axis] <= entry < shape[axis]:
+            raise InvalidArgumentError.of(f"slice index {entry} of dimension {axis} out of bounds.")
+    return entries
 
 
 @functools.lru_cache(maxsize=1024)
 def _known_index(
-    shape: tuple[int, ...], begin: tuple[int, ...], end: tuple[int, ...], strides: tuple[int, ...], masks: tuple[int, ...]
-) -> tuple[_Entry, ...]:
+    rank: int, begin: tuple[int, ...], end: tuple[int, ...], strides: tuple[int, ...], masks: tuple[int, ...]
+) -> tuple[tuple[_Entry, ...], list[tuple[int, int]]]:
+    """The index, and where it takes single elements: of which dimensions, and which.
+
+    Kept for any sizes: interpreted loops take the same parts of sequences of many lengths.
+    """
     try:
-        entries = plan(len(shape), begin, end, strides, dict(zip(MASKS, masks, strict=True)), len(strides))
+        entries = plan(rank, begin, end, strides, dict(zip(MASKS, masks, strict=True)), len(strides))
     except ValueError as error:
         raise InvalidArgumentError.of(str(error)) from None
-    axis = 0
-    for entry in entries:
-        if isinstance(entry, int) and not -shape[axis] <= entry < shape[axis]:
-            raise InvalidArgumentError.of(f"slice index {entry} of dimension {axis} out of bounds.")
-        axis += entry is not None
-    return tuple(entries)
+    of_axes = enumerate(entry for entry in entries if entry is not None)
+    return tuple(entries), [(axis, entry) for axis, entry in of_axes if isinstance(entry, int)]
 
 
 def _moving(node: Operation) -> frozenset[str]:

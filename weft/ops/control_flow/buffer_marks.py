@@ -28,10 +28,16 @@ class Marks:
 
     def copy(self, size: int) -> Marks:
         """The marks for a newer buffer of that size."""
-        longer = [np.resize(marks, size) if marks.size else np.zeros(size, bool) for marks in (self.written, self.taken)]
-        for new, old in zip(longer, (self.written, self.taken), strict=True):
-            new[old.size :] = False
-        return Marks(self.name, self.clears, *longer)
+        return Marks(self.name, self.clears, _of_size(self.written, size), _of_size(self.taken, size))
+
+
+def _of_size(marks: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+    if marks.size == size:
+        return marks.copy()
+    longer = np.zeros(size, bool)
+    kept = min(size, marks.size)
+    longer[:kept] = marks[:kept]
+    return longer
 
 
 class MarkedBuffer(np.ndarray[Any, Any]):

@@ -47,9 +47,15 @@ def sum_to_like(xp: ArrayModule, x: Array, like: Array) -> Result:
     """Sum `x` over the dimensions along which `like` was broadcast to it: `[*sizes], [...] -> [...]`."""
     if x.shape == like.shape:
         return x
-    lead = x.ndim - like.ndim
-    axes = tuple(range(lead)) + tuple(lead + i for i, size in enumerate(like.shape) if size == 1 and x.shape[lead + i] != 1)
-    return xp.sum(x, axis=axes, dtype=x.dtype).reshape(like.shape)
+    # As a method: NumPy's function, and to find the axes each time, cost 5 µs more, of 7 (two cores, December 2026).
+    return x.sum(axis=_widened_axes(x.shape, like.shape), dtype=x.dtype).reshape(like.shape)
+
+
+@functools.lru_cache(maxsize=256)
+def _widened_axes(shape: tuple[int, ...], before: tuple[int, ...]) -> tuple[int, ...]:
+    """The dimensions along which an array was broadcast from one of an earlier shape."""
+    lead = len(shape) - len(before)
+    return (*range(lead), *(lead + i for i, size in enumerate(before) if size == 1 and shape[lead + i] != 1))
 
 
 @op("BroadcastLike", "x: T, like: T -> output: T", infer=_second_input, gradient=lambda node, g: [

@@ -9,8 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import itemgetter
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from weft.platform.files.file_access import limited_to
 from weft.platform.imports.jax_modules import jax, jnp
 from weft.platform.process.interrupts import deferred_interrupts
 from weft.runtime.host.frame import Frame
+from weft.runtime.host.gathering import Gather, gatherer_of
 from weft.runtime.program.kernel_errors import check_assigned, uninitialized
 from weft.runtime.program.program import Argument, Instruction, Program
 from weft.runtime.program.results import as_result, results_of
@@ -74,29 +74,6 @@ class Loads:
             values[place] = value
 
 
-Gather: TypeAlias = Callable[[list[Array]], Sequence[Array]]
-"""Gathers a call's arguments from the values of a run."""
-
-
-def gatherer_of(arguments: Sequence[Argument], program: Program, op: Operation, is_locked: bool) -> Gather:
-    """How to gather a node's arguments.
-
-    Args:
-        arguments: as an instruction has them, with the places of the plan.
-        program: whose variables they may be.
-        op: the node.
-        is_locked: whether runs hold the variables' locks.
-    """
-    places = [each for each in arguments if type(each) is int and each >= 0]
-    if len(places) < len(arguments):
-        return _Mixed(arguments, program, op, is_locked).gather
-    if len(places) > 1:
-        return itemgetter(*places)
-    # Of one place `itemgetter` makes no sequence; a slice keeps it in C.
-    first = places[0] if places else 0
-    return itemgetter(slice(first, first + len(places)))
-
-
 def _checked(gather: Gather, shapes: RunShapes, kernel: Callable[..., Array] | None) -> Gather:
     """The gatherer of a node whose inputs' shapes only a run tells; `kernel` is its kernel, if that is pure."""
     check = shapes.check
@@ -107,40 +84,6 @@ def _checked(gather: Gather, shapes: RunShapes, kernel: Callable[..., Array] | N
         return arguments
 
     return gathered
-
-
-class _Mixed:
-    """Arguments some of which are variables, lists, or absent."""
-
-    __slots__ = ("_arguments", "_may_be_none", "_op", "_read", "_slots")
-
-    def __init__(self, arguments: Sequence[Argument], program: Program, op: Operation, is_locked: bool) -> None:
-        self._arguments = arguments
-        self._slots = program.slots
-        self._op = op
-        self._read = locked_value_of if is_locked else value_of
-        self._may_be_none = op.op_def.allows_uninitialized
-
-    def gather(self, values: list[Array]) -> Sequence[Array]:
-        """The arguments."""
-        return [
-            values[each]
-            if type(each) is int and each >= 0
-            else value
-            if type(each) is int and type(value := self._slots[~each].value) is np.ndarray
-            else self._other(each, values)
-            for each in self._arguments
-        ]
-
-    def _other(self, argument: Argument, values: list[Array]) -> Array:
-        if argument is None:
-            return None
-        if isinstance(argument, list):
-            return [values[each] if each >= 0 else self._other(each, values) for each in argument]
-        value = self._read(self._slots[~argument])
-        if value is None and not self._may_be_none:
-            raise uninitialized(self._op, self._slots[~argument].name)
-        return value
 
 
 class KernelCall:
@@ -162,11 +105,15 @@ class KernelCall:
         # Most nodes have one result, and most kernels make it as an array of the right type.
         is_single = len(instruction.outputs) == 1
         self._output = instruction.outputs[0] if is_single else -1
-        self._wanted = instruction.tensors[0].dtype.as_numpy_dtype if is_single else None
+        self._wanted = np.dtype(instruction.tensors[0].dtype.as_numpy_dtype) if is_single else None
 
     def run(self, values: list[Array], frame: Frame) -> None:
         """Call the kernel."""
-        self._put(self._kernel(*self._gather(values)), values)
+        made = self._kernel(*self._gather(values))
+        if type(made) is np.ndarray and made.dtype is self._wanted:
+            values[self._output] = made
+        else:
+            self._put(made, values)
 
     def _put(self, made: Array, values: list[Array]) -> None:
         if type(made) is np.ndarray and made.dtype == self._wanted:
