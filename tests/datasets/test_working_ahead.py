@@ -1,6 +1,7 @@
 """Who makes the elements of a dataset: a thread beforehand, a thread of the pool, or the step that asks for them."""
 
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import weft as tf
 from weft.ops.data import prefetching
+from weft.ops.data.batching import BatchIterator
 from weft.ops.data.element import ElementIterator
 from weft.ops.data.iterator_state import IteratorState
 from weft.ops.data.working_ahead import ELEMENTS, WINDOWS, WorkingAhead
@@ -229,3 +231,39 @@ def test_lines_of_files_are_read_by_the_step_and_those_of_pipes_are_not(takers, 
 
 def test_an_iteration_says_that_it_may_wait_unless_it_knows_better():
     assert not ElementIterator().only_computes
+
+
+def test_a_function_that_somebody_notices_is_called_for_one_dataset_after_the_other(capfd):
+    def made(x):
+        return DS.from_tensors(tf.Print(x, [x], "made "))
+
+    with tf.Graph().as_default():
+        following = DS.range(3).flat_map(made).make_one_shot_iterator().get_next()
+        with tf.Session() as session:
+            session.run(following)
+            assert capfd.readouterr().err == "made [0]\n"
+
+
+def test_an_interrupt_waits_until_the_element_is_made(takers, monkeypatch):
+    batched, finished = BatchIterator._batch, []
+
+    def interrupted(self, elements):
+        if threading.current_thread() is threading.main_thread() and len(takers) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+            finished.append(threading.current_thread())
+        return batched(self, elements)
+
+    monkeypatch.setattr(BatchIterator, "_batch", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with tf.Graph().as_default():
+            following = DS.range(9).shuffle(2, seed=1).map(lambda x: x + 1).batch(2).make_one_shot_iterator().get_next()
+            with tf.Session() as session:
+                found = [session.run(following)]
+                with pytest.raises(KeyboardInterrupt):
+                    session.run(following)
+                found += [session.run(following) for _ in range(3)]
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert finished == [threading.main_thread()]
+    assert len(set(np.concatenate(found).tolist())) == 7

@@ -216,7 +216,7 @@ def dataset_op(
     limits: Limits | None = None,
     ranks: Mapping[str, int] = MappingProxyType({}),
 ) -> Callable[[Callable[..., Source]], Callable[..., Tensor]]:
-    """Declare an op whose kernel makes a dataset: `inputs -> scalar variant`."""
+    """Declare an op whose kernel makes a dataset: `inputs -> scalar variant`; `at_once`: without reading or asking anything."""
 
     def decorate(kernel: Callable[..., Source]) -> Callable[..., Tensor]:
         @functools.wraps(kernel)
@@ -225,7 +225,8 @@ def dataset_op(
 
         declare = op(
             name, f"{inputs} -> handle: variant", infer=scalar_shape, gradient=not_differentiable, calls=calls,
-            stateful=stateful, at_once=at_once, allows_uninitialized=bool(calls), limits=limits, ranks=ranks,
+            stateful=stateful, at_once=at_once, only_looks=at_once, allows_uninitialized=bool(calls), limits=limits,
+            ranks=ranks,
         )  # fmt: skip
         made: Callable[..., Tensor] = declare(boxing)
         return made

@@ -104,7 +104,7 @@ class FlatMapIterator(Numbering):
         if self._element is None:
             return False
         self._inner = following[0] if following else self._made(self._element, caller, self._number)
-        told = None if self._function.may_wait else self._input.told()
+        told = self._input.told() if self._function.is_pure else None
         if told is not None:
             with contextlib.suppress(OpError):  # It comes when it is its turn.
                 self._following = [self._made(each, caller, self._number + 1) for each in told]

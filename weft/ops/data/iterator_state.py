@@ -16,7 +16,6 @@ from weft.framework.types.dtypes import DType
 from weft.ops.cancellable_lock import CancellableLock
 from weft.ops.data.element import Element, ElementIterator, Iteration, Source
 from weft.ops.data.state_text import state_of_text, text_of_state
-from weft.platform.process.interrupts import deferred_interrupts
 from weft.platform.waits.wait_watch import Watched
 
 _OF_ELEMENTS: Final = (
@@ -110,9 +109,8 @@ class IteratorState:
             if elements.is_ready:
                 return elements.next(caller)
             if self._is_quick and elements.only_computes:
-                # Ctrl-C in the middle of it would leave what it is made of, such as a buffer that shuffles, half changed.
-                with deferred_interrupts():
-                    return self._taken(elements, caller)
+                # What it is made of, such as a buffer that shuffles, is whole behind it: Ctrl-C waits for the stage's end.
+                return self._taken(elements, caller)
             if ctx.parking is not None:
                 raise ctx.parking.pass_on()
             with Watched(lambda: self._told(ctx), lambda: _advice(elements)):
