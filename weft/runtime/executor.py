@@ -84,9 +84,13 @@ class Executor:
         only = self.stages[0] if len(self.stages) == 1 else None
         # The stage of a partition that a SingleStep can run.
         self.single = only if only is not None and not only.sends and not self.recvs and not only.may_block else None
-        if self.single is not None and (self.single.has_loops or self.single.parks_at is not None):
+        if self.single is not None and (self.single.has_loops or not self._may_be_tried(self.single)):
             # Its thread waits, so that it can be let go.
             self.single = None
+
+    def _may_be_tried(self, stage: Stage) -> bool:
+        """Whether a run that would have to wait can be given up: what it has taken goes back, what it has put would not."""
+        return stage.parks_at is None or (bool(stage.parks_at.outputs) and self.session.host_permits is None)
 
     def note_transfers(self, trace: StepTrace, begin_s: float, edges: Sequence[int], tensors: Sequence[object]) -> None:
         """Note the values that came from another task, each at the device that waits for it."""

@@ -20,17 +20,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from weft.errors import CancelledError, OpError
+from weft.errors import OpError
 from weft.framework.building.aliases import Array
 from weft.framework.building.op_context import Parked
-from weft.framework.nodes.operation import Operation
 from weft.passes.awaited import may_block, may_wait, names_resource, only_looks
 from weft.platform.machine.interpreter_turns import pieces_in_a_turn
-from weft.runtime.cancellation import Cancellation
 from weft.runtime.executor import Executor
-from weft.runtime.host_context import HostContext
 from weft.runtime.stage import Stage
 from weft.runtime.state.session_state import SessionState
+from weft.runtime.step.attempt import Attempt
 from weft.runtime.ways.host_way import ContextOf
 
 
@@ -51,43 +49,6 @@ class Run:
     step_id: int
     context: Callable[[Stage], ContextOf]
     go_on: Callable[[], bool]
-
-
-class Attempt:
-    """The parking of kernels that do at once what they are to do, or nothing: what the last one asked for is given up.
-
-    Args:
-        session: whose step it is.
-        device: where its stage runs.
-        step_id: the step's number.
-    """
-
-    def __init__(self, session: SessionState, device: str, step_id: int) -> None:
-        self._session = session
-        self._device = device
-        self._step_id = step_id
-        self._cancellation = Cancellation()
-        self.request: object = None
-        self.resource: object = None
-
-    def context(self, op: Operation) -> HostContext:
-        """What a node of the stage gets."""
-        return HostContext(op, self._device, self._step_id, self._session, self._cancellation, parking=self)
-
-    def keep(self, request: object) -> Parked:
-        """Have the kernel leave; see `give_up`."""
-        return Parked()
-
-    def pass_on(self) -> Parked:
-        """Have the kernel leave."""
-        return Parked()
-
-    def resume(self) -> None:
-        """Do nothing: the request is given up."""
-
-    def give_up(self) -> None:
-        """Take the kernel's request back."""
-        self._cancellation.cancel(CancelledError.of("There is nothing to take yet."))
 
 
 class Rounds:

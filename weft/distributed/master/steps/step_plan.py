@@ -70,7 +70,7 @@ class StepPlan:
     @property
     def runs_inline(self) -> bool:
         """Whether a run is one stage of this process, which is short and never waits for anything."""
-        return self._single is not None and self._single.stage.times.is_short
+        return self._single is not None and not self._single.may_wait and self._single.stage.times.is_short
 
     def _find_single(self) -> SingleStep | None:
         """The commonest plan is one stage of this process."""
@@ -123,10 +123,13 @@ class StepPlan:
         ):
             counts.inline += 1
             try:
-                return single.run(feeds), None
+                fetched = single.run(feeds)
             except OpError as error:
                 counts.note_failure(error)
                 raise
+            if fetched is not None:
+                return fetched, None
+            counts.inline -= 1
         if step is None:
             step = self.new_step()
         timeout_s = self._timeout_s(options)
