@@ -33,7 +33,8 @@ class _Pace:
 
     def __init__(self, only_computes=True):
         self._clock = _Clock()
-        self.choice = WorkingAhead(lambda: only_computes, self._clock)
+        self.only_computes = only_computes
+        self.choice = WorkingAhead(lambda: self.only_computes, self._clock)
 
     def take(self, ahead_s, here_s, windows):
         """How many of so many windows of elements the thread makes."""
@@ -67,6 +68,14 @@ def test_a_thread_begins_again_when_the_step_has_more_to_do():
 
 def test_elements_that_may_be_waited_for_are_left_to_the_thread():
     assert _Pace(only_computes=False).take(0.001, 0.0005, 100) == 100
+
+
+def test_elements_that_may_be_waited_for_from_now_on_go_back_to_the_thread():
+    pace = _Pace()
+    pace.take(0.001, 0.001, 100)
+    assert not pace.choice.is_ahead
+    pace.only_computes = False
+    assert pace.take(0.001, 0.001, 10) == 9
 
 
 class _Here:

@@ -135,7 +135,7 @@ class PrefetchIterator(ElementIterator):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the thread is ahead."""
+        """Whether an element was made beforehand."""
         return bool(self._buffer.items)
 
     @property

@@ -59,8 +59,8 @@ class WorkingAhead:
         period_s = (now_s - self._begin_s) / self._count
         self._begin_s, self._count = now_s, 0
         self.at_once = pieces_in_a_turn(period_s)
-        if period_s >= sys.getswitchinterval():
-            # The taker has more to do than Python lets a thread compute before another gets the interpreter.
+        if period_s >= sys.getswitchinterval() or not self._only_computes():
+            # The taker has more to do than Python lets a thread compute before another gets the interpreter, or would wait.
             self._go(True, None)
             return
         self._periods.append(period_s)
@@ -74,7 +74,7 @@ class WorkingAhead:
     def _compare(self, period_s: float) -> None:
         if self._other_s is None:
             self._left -= 1
-            if self._left < 0 and (not self.is_ahead or self._only_computes()):
+            if self._left < 0:
                 self._go(not self.is_ahead, period_s)
             return
         is_better = period_s < _GAIN * self._other_s if self.is_ahead else _GAIN * period_s <= self._other_s
