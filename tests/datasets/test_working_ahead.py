@@ -14,6 +14,7 @@ from weft.ops.data import prefetching
 from weft.ops.data.batching import BatchIterator
 from weft.ops.data.element import ElementIterator
 from weft.ops.data.iterator_state import IteratorState
+from weft.ops.data.mapping import FilterIterator
 from weft.ops.data.working_ahead import ELEMENTS, WINDOWS, WorkingAhead
 
 DS = tf.data.Dataset
@@ -191,10 +192,10 @@ def _taken_by(dataset, takers):
     [
         lambda: DS.range(6).batch(2),
         lambda: DS.from_tensor_slices(np.arange(6)).shuffle(3).repeat(2).batch(2),
-        lambda: DS.range(6).map(lambda x: x + 1).filter(lambda x: x > 1),
+        lambda: DS.range(6).map(lambda x: x + 1).apply(tf.data.experimental.take_while(lambda x: x < 4)),
         lambda: DS.zip((DS.range(3), DS.range(3).cache())),
         lambda: DS.range(6).map(lambda x: x + 1, num_parallel_calls=2),
-        lambda: DS.range(6).flat_map(DS.from_tensors),
+        lambda: DS.from_tensor_slices([1, 2, 3]).flat_map(DS.from_tensors),
     ],
 )
 def test_quick_elements_are_made_by_the_step_that_asks_for_them(make, takers):
@@ -218,6 +219,40 @@ def test_quick_elements_are_made_by_the_step_that_asks_for_them(make, takers):
 def test_elements_that_run_code_of_the_program_are_not_made_by_the_step(make, takers):
     with tf.Graph().as_default():
         assert not any(_taken_by(make(), takers))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: DS.range(6).filter(lambda x: x > 1),
+        lambda: DS.range(6).flat_map(DS.from_tensors),
+        lambda: DS.range(6).batch(2).apply(tf.data.experimental.unbatch()),
+        lambda: DS.range(6).map(lambda x: tf.while_loop(lambda y: y < x, lambda y: y + 1, [np.int64(0)])),
+    ],
+)
+def test_elements_that_may_never_be_found_are_not_looked_for_by_the_step(make, takers):
+    with tf.Graph().as_default():
+        assert not any(_taken_by(make(), takers))
+
+
+@pytest.mark.parametrize("ahead", [0, 1])
+def test_a_step_that_looks_for_an_element_for_ever_is_let_go_and_so_is_its_thread(ahead):
+    with tf.Graph().as_default():
+        dataset = DS.range(2**62).filter(lambda x: x < 50)
+        following = (dataset.prefetch(ahead) if ahead else dataset).make_one_shot_iterator().get_next()
+        with tf.Session() as session:
+            assert [session.run(following) for _ in range(50)] == list(range(50))
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                session.run(following, options=tf.RunOptions(timeout_in_ms=200))
+    looking = FilterIterator.next.__code__
+    while any(_runs(frame, looking) for frame in sys._current_frames().values()):
+        threading.Event().wait(0.01)
+
+
+def _runs(frame, code):
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame is not None
 
 
 def test_lines_of_files_are_read_by_the_step_and_those_of_pipes_are_not(takers, tmp_path):

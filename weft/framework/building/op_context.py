@@ -90,6 +90,11 @@ class CalledFunction(Protocol):
         ...
 
     @property
+    def has_loops(self) -> bool:
+        """Whether a call runs loops, which may have no end."""
+        ...
+
+    @property
     def is_pure(self) -> bool:
         """Whether nobody can tell calls side by side from calls one after the other: none sees what another has done."""
         ...

@@ -94,6 +94,11 @@ class BatchIterator(OverInput):
         self._is_over = False
         self._elements: list[Element] = []  # of the batch that is made
 
+    @property
+    def only_computes(self) -> bool:
+        """Whether the input does."""
+        return self._input.only_computes
+
     def next(self, caller: Caller) -> Element | None:
         """The next batch."""
         if self._is_over:

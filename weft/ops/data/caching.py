@@ -63,6 +63,11 @@ class CachedIterator(OverInput):
         self._is_filling = is_filling
         self._taken: list[Element] = []
 
+    @property
+    def only_computes(self) -> bool:
+        """Whether the input does."""
+        return self._input.only_computes
+
     def next(self, caller: Caller) -> Element | None:
         """The next element."""
         element = self._input.next(caller)
@@ -137,11 +142,6 @@ class FileWriteIterator(OverInput):
         self._partial = f"{path}.{uuid.uuid4().hex}.incomplete"
         self._file: gfile.GFile | None = None
         self._is_over = False
-
-    @property
-    def only_computes(self) -> bool:
-        """It writes."""
-        return False
 
     def next(self, caller: Caller) -> Element | None:
         """The next element."""

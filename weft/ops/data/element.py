@@ -109,7 +109,8 @@ class ElementIterator:
 
     @property
     def only_computes(self) -> bool:
-        """Whether the next element is made on the thread that asks for it, and neither waits nor runs code of the program."""
+        """Whether the next element is made on the thread that asks for it, by work that ends: it neither waits, nor runs code
+        of the program, nor goes through elements until one is found."""
         return False
 
     def next(self, caller: Caller) -> Element | None:
@@ -130,7 +131,7 @@ class ElementIterator:
         return () if element is None else (element,)
 
     def told(self) -> Sequence[Element] | None:
-        """The next element, none at the end, where that is known without taking it; None where it is not."""
+        """The next element, none at the end, where all that follow lie in memory; None elsewhere."""
         return None
 
     def progress(self) -> str:
@@ -157,11 +158,6 @@ class OverInput(ElementIterator):
 
     def __init__(self, input_iterator: ElementIterator) -> None:
         self._input = input_iterator
-
-    @property
-    def only_computes(self) -> bool:
-        """Whether the input's next elements are made so; what does more than compute out of them says that it does not."""
-        return self._input.only_computes
 
     def progress(self) -> str:
         """How far the input's next element is."""
@@ -275,6 +271,11 @@ class Called:
     def may_wait(self) -> bool:
         """Whether a call may do more than compute."""
         return self._function.may_wait
+
+    @property
+    def only_computes(self) -> bool:
+        """Whether a call only computes, and ends: a loop may not."""
+        return not (self._function.may_wait or self._function.has_loops)
 
     def __call__(self, arguments: Sequence[Array], caller: Caller, number: int, element: object = None) -> list[Array]:
         """The results for arguments of that number, which come from `element`, or are it."""

@@ -54,6 +54,11 @@ class FlatMapped(Source):
 class BareIterator(OverInput):
     """The scalar strings of elements."""
 
+    @property
+    def only_computes(self) -> bool:
+        """Whether the input does."""
+        return self._input.only_computes
+
     def next(self, caller: Caller) -> Element | None:
         """The next one."""
         element = self._input.next(caller)
@@ -104,7 +109,7 @@ class FlatMapIterator(Numbering):
         if self._element is None:
             return False
         self._inner = following[0] if following else self._made(self._element, caller, self._number)
-        told = self._input.told() if self._function.is_pure else None
+        told = self._input.told() if self._function.is_pure and self._function.only_computes else None
         if told is not None:
             with contextlib.suppress(OpError):  # It comes when it is its turn.
                 self._following = [self._made(each, caller, self._number + 1) for each in told]

@@ -55,11 +55,6 @@ class Numbering(OverInput):
         super().__init__(input_iterator)
         self._number = -1
 
-    @property
-    def only_computes(self) -> bool:
-        """That depends on what its functions do."""
-        return False
-
     def _take(self, caller: Caller) -> Element | None:
         element = self._input.next(caller)
         if element is not None:
@@ -97,8 +92,8 @@ class MapIterator(Numbering):
 
     @property
     def only_computes(self) -> bool:
-        """Whether the function waits for nothing, and neither does the input."""
-        return not self._pace.may_wait and self._input.only_computes
+        """Whether the function does, and the input."""
+        return self._pace.only_computes and self._input.only_computes
 
     def next(self, caller: Caller) -> Element | None:
         """The next result."""
@@ -201,8 +196,8 @@ class FilterIterator(Numbering):
 
     @property
     def only_computes(self) -> bool:
-        """Whether the function waits for nothing, and neither does the input."""
-        return not self._predicate.may_wait and self._input.only_computes
+        """Whether it ends with the first that is not true, and function and input do: to find one may take for ever."""
+        return self._stops and self._predicate.only_computes and self._input.only_computes
 
     def next(self, caller: Caller) -> Element | None:
         """The next element."""
@@ -216,6 +211,8 @@ class FilterIterator(Numbering):
             if answer:
                 return element
             self._is_over = self._stops
+            # Who has ended is not to look for ever.
+            caller.raise_if_cancelled()
         return None
 
     def progress(self) -> str:
@@ -280,8 +277,8 @@ class ScanIterator(Numbering):
 
     @property
     def only_computes(self) -> bool:
-        """Whether the function waits for nothing, and neither does the input."""
-        return not self._function.may_wait and self._input.only_computes
+        """Whether the function does, and the input."""
+        return self._function.only_computes and self._input.only_computes
 
     def next(self, caller: Caller) -> Element | None:
         """The next result."""

@@ -70,20 +70,20 @@ class Pace:
     """A function's calls: how many at a time, and whether another thread is of help. Safe from any thread.
 
     `is_quick` says that none is, so short are they; `most` is how many of them at once take no longer than Python lets a thread
-    compute before another one gets the interpreter. `may_wait` is the function's.
+    compute before another one gets the interpreter. `only_computes` is the function's.
     """
 
-    __slots__ = ("_function", "is_quick", "may_wait", "most")
+    __slots__ = ("_function", "is_quick", "most", "only_computes")
 
     def __init__(self, function: Called) -> None:
         self._function = function
-        self.may_wait = function.may_wait
-        self.is_quick = not self.may_wait
+        self.only_computes = function.only_computes
+        self.is_quick = not function.may_wait
         self.most = LEAST if function.is_pure else 1
 
     def call(self, element: Element, caller: Caller, number: int) -> list[Array]:
         """Call it for one element; the time of some calls is taken."""
-        if number % _CALLS_TIMED or self.may_wait:
+        if number % _CALLS_TIMED or self._function.may_wait:
             return self._function(element, caller, number)
         begin = time.thread_time()
         made = self._function(element, caller, number)

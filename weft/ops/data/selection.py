@@ -68,6 +68,11 @@ class PartIterator(OverInput):
         self._step = step
         self._left = count
 
+    @property
+    def only_computes(self) -> bool:
+        """Whether the input does."""
+        return self._input.only_computes
+
     def next(self, caller: Caller) -> Element | None:
         """The next element."""
         if self._left == 0:

@@ -42,10 +42,6 @@ class NumberedIterator(ElementIterator):
         self._next = first + most if self._count is None else min(first + most, self._count)
         return list(map(self._element, range(first, self._next)))
 
-    def told(self) -> Sequence[Element]:
-        """The next element."""
-        return [] if self._next == self._count else [self._element(self._next)]
-
     def state(self) -> State:
         """How many elements were taken."""
         return self._next
@@ -72,6 +68,14 @@ class Numbered(Source):
         return NumberedIterator(self._count, self._element)
 
 
+class SliceIterator(NumberedIterator):
+    """Rows that lie in memory."""
+
+    def told(self) -> Sequence[Element]:
+        """The next element."""
+        return [] if self._next == self._count else [self._element(self._next)]
+
+
 class Slices(Numbered):
     """The rows of arrays of equal length."""
 
@@ -81,6 +85,10 @@ class Slices(Numbered):
 
     def _row(self, number: int) -> Element:
         return tuple([component[number, ...] for component in self._components])
+
+    def iterate(self, iteration: Iteration) -> ElementIterator:
+        """Begin going over it."""
+        return SliceIterator(self._count, self._row)
 
     @property
     def rows(self) -> Rows:

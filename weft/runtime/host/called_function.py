@@ -13,6 +13,7 @@ from weft.framework.nodes.operation import Operation, Tensor
 from weft.framework.types.dtypes import resource
 from weft.passes.awaited import may_wait, only_looks
 from weft.passes.bodies import body_nodes
+from weft.runtime.compiled.stoppable import has_loops
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.host_program import HostProgram
 from weft.runtime.program.program import Instruction, Program
@@ -31,10 +32,10 @@ class CalledFunction:
         plan: the function's nodes as a host program.
         randoms: its random nodes.
         captured: the values of its last arguments, those that stand for variables left out.
-        may_wait, is_pure: see `weft.framework.building.op_context.CalledFunction`.
+        may_wait, has_loops, is_pure: see `weft.framework.building.op_context.CalledFunction`.
     """
 
-    __slots__ = ("_captured", "_name", "_plan", "_randoms", "is_pure", "may_wait")
+    __slots__ = ("_captured", "_name", "_plan", "_randoms", "has_loops", "is_pure", "may_wait")
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class CalledFunction:
         randoms: Sequence[Operation],
         captured: Sequence[Array],
         may_wait: bool,
+        has_loops: bool,
         is_pure: bool,
     ) -> None:
         self._name = name
@@ -50,6 +52,7 @@ class CalledFunction:
         self._randoms = randoms
         self._captured = list(captured)
         self.may_wait = may_wait
+        self.has_loops = has_loops
         self.is_pure = is_pure
 
     def __call__(self, arguments: Sequence[Array], caller: FunctionCaller) -> list[Array]:
@@ -73,11 +76,12 @@ class _Planned(NamedTuple):
     plan: HostProgram
     randoms: Sequence[Operation]
     may_wait: bool
+    has_loops: bool
     is_pure: bool
 
     def bound(self, captured: Sequence[Array]) -> CalledFunction:
         """The function with its captured values."""
-        return CalledFunction(self.name, self.plan, self.randoms, captured, self.may_wait, self.is_pure)
+        return CalledFunction(self.name, self.plan, self.randoms, captured, self.may_wait, self.has_loops, self.is_pure)
 
 
 def called_function(op: Operation, attr: str, captured: str, values: Sequence[Array], session: SessionState) -> BoundFunction:
@@ -117,7 +121,8 @@ def _planned(function: FuncGraph, slots: Sequence[VariableSlot | None], bind: Bi
     program = build_program(body_nodes(function), inputs, function.outputs, bind.inside(behind))
     ops = list(_instructions(program))
     waits = any(may_wait(each.op) for each in ops)
-    return _Planned(function.name, HostProgram(program), program.random_nodes, waits, not waits and all(map(_is_pure, ops)))
+    is_pure = not waits and all(map(_is_pure, ops))
+    return _Planned(function.name, HostProgram(program), program.random_nodes, waits, has_loops(program), is_pure)
 
 
 def _instructions(program: Program) -> Iterator[Instruction]:

@@ -51,6 +51,11 @@ class BoundFunction(Protocol):
         ...
 
     @property
+    def has_loops(self) -> bool:
+        """Whether a call runs loops."""
+        ...
+
+    @property
     def is_pure(self) -> bool:
         """Whether calls may run side by side."""
         ...

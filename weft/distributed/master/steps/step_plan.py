@@ -121,15 +121,15 @@ class StepPlan:
             and spans.tracing is None
             and (options is None or not _is_watched(options))
         ):
-            counts.inline += 1
             try:
                 fetched = single.run(feeds)
             except OpError as error:
+                counts.inline += 1
                 counts.note_failure(error)
                 raise
             if fetched is not None:
+                counts.inline += 1
                 return fetched, None
-            counts.inline -= 1
         if step is None:
             step = self.new_step()
         timeout_s = self._timeout_s(options)
